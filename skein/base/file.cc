@@ -1,0 +1,75 @@
+#include "skein/base/file.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+#include "skein/base/fault.h"
+
+namespace skein {
+namespace {
+
+[[noreturn]] void throw_fault(const std::filesystem::path& path, std::string message) {
+  throw InputError(Fault{.file = path.string(), .key = "", .value = "", .message = std::move(message)});
+}
+
+}  // namespace
+
+std::string read_file(const std::filesystem::path& path, std::size_t max_bytes) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) {
+    throw_fault(path, "no such file");
+  }
+  if (status.type() == std::filesystem::file_type::directory) {
+    throw_fault(path, "is a directory, not a file");
+  }
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) {
+    throw_fault(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
+  }
+  std::string content;
+  char buffer[1 << 16];
+  while (stream.read(buffer, sizeof buffer), stream.gcount() > 0) {
+    content.append(buffer, static_cast<std::size_t>(stream.gcount()));
+    if (content.size() > max_bytes) {
+      throw_fault(path, fmt::format("is larger than the {} bytes allowed", max_bytes));
+    }
+  }
+  if (stream.bad()) {
+    throw_fault(path, "cannot be read to its end");
+  }
+  return content;
+}
+
+void write_file(const std::filesystem::path& path, std::string_view content) {
+  std::error_code error;
+  if (path.has_parent_path()) {
+    std::filesystem::create_directories(path.parent_path(), error);
+    if (error) {
+      throw_fault(path.parent_path(), fmt::format("cannot be created: {}", error.message()));
+    }
+  }
+  std::filesystem::path temporary = path;
+  temporary += fmt::format(".{}.tmp", ::getpid());
+  std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
+  stream.write(content.data(), static_cast<std::streamsize>(content.size()));
+  stream.close();
+  if (!stream) {
+    const std::string reason = std::strerror(errno);
+    std::filesystem::remove(temporary, error);
+    throw_fault(path, fmt::format("cannot be written: {}", reason));
+  }
+  std::filesystem::rename(temporary, path, error);
+  if (error) {
+    const std::string reason = error.message();
+    std::filesystem::remove(temporary, error);
+    throw_fault(path, fmt::format("cannot be written: {}", reason));
+  }
+}
+
+}  // namespace skein

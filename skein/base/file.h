@@ -1,0 +1,18 @@
+// Files: read whole with a limit, written to a temporary name and renamed.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace skein {
+
+// The file's bytes. Throws InputError naming the file if it cannot be read or is larger than `max_bytes`.
+std::string read_file(const std::filesystem::path& path, std::size_t max_bytes);
+
+// All or nothing: the file has its old content, or the whole new one. Creates missing directories. Throws
+// InputError naming the file if it cannot be written.
+void write_file(const std::filesystem::path& path, std::string_view content);
+
+}  // namespace skein
