@@ -1,0 +1,163 @@
+// Who may include whom. The folders of skein/ are the architecture (docs/architecture.md); this is its lock.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "skein/base/file.h"
+#include "tests/project/temporary_directory.h"
+
+namespace skein {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What a folder sees beside itself and base.
+const std::map<std::string, std::set<std::string>>& visible() {
+  static const std::map<std::string, std::set<std::string>> folders = {
+      {"base", {}},
+      {"gp", {}},
+      {"nn", {}},
+      {"world", {}},
+      {"learning", {"nn", "world"}},
+      {"offloading", {"gp", "world", "learning"}},
+      {"planning", {"nn", "world"}},
+      {"simulation", {"world"}},
+      {"scenario", {"gp", "nn", "world", "learning", "offloading", "planning", "simulation"}},
+  };
+  return folders;
+}
+
+// simulation sees the three blocks through these alone.
+const std::set<std::string>& block_interfaces() {
+  static const std::set<std::string> headers = {"skein/learning/trainer.h", "skein/offloading/offloader.h",
+                                                "skein/planning/planner.h"};
+  return headers;
+}
+
+// The file that a line includes, if it does.
+std::optional<std::string> included_file(std::string line) {
+  std::erase_if(line, [](char c) { return c == ' ' || c == '\t'; });
+  constexpr std::string_view directive = "#include";
+  if (!line.starts_with(directive) || line.size() <= directive.size() + 2) {
+    return std::nullopt;
+  }
+  const char open = line[directive.size()];
+  if (open != '"' && open != '<') {
+    return std::nullopt;
+  }
+  const std::size_t begin = directive.size() + 1;
+  return line.substr(begin, line.find(open == '"' ? '"' : '>', begin) - begin);
+}
+
+std::string first_folder(const std::string& path) { return path.substr(0, path.find('/')); }
+
+// skein/world/channel.h -> world
+std::string layer_of(const std::string& path) {
+  const std::size_t begin = path.find('/') + 1;
+  return path.substr(begin, path.find('/', begin) - begin);
+}
+
+// Why `file` must not include `included`, both from the root; empty if it may.
+std::string objection(const std::string& file, const std::string& included) {
+  static const std::set<std::string> leaves = {"apps", "adapters", "web", "tests", "benchmarks"};
+  const std::string from = first_folder(file);
+  const std::string to = first_folder(included);
+  if (leaves.contains(to) && from != to) {
+    return fmt::format("nothing outside {} includes it", to);
+  }
+  if (from != "skein" || to != "skein") {
+    return "";
+  }
+  const std::string layer = layer_of(file);
+  const std::string other = layer_of(included);
+  const auto rule = visible().find(layer);
+  if (rule == visible().end()) {
+    return fmt::format("skein/{} has no place in the order of layers", layer);
+  }
+  const bool is_interface = layer == "simulation" && block_interfaces().contains(included);
+  if (other == layer || other == "base" || rule->second.contains(other) || is_interface) {
+    return "";
+  }
+  return fmt::format("{} must not see {}", layer, other);
+}
+
+// One line per forbidden include under `root`, in order.
+std::vector<std::string> violations(const fs::path& root) {
+  std::vector<std::string> found;
+  for (const char* top : {"skein", "apps", "adapters", "tests", "benchmarks"}) {
+    if (!fs::exists(root / top)) {
+      continue;
+    }
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / top)) {
+      const std::string extension = entry.path().extension();
+      if (extension != ".h" && extension != ".cc") {
+        continue;
+      }
+      const std::string file = fs::relative(entry.path(), root).generic_string();
+      std::ifstream stream(entry.path());
+      int number = 0;
+      for (std::string line; std::getline(stream, line);) {
+        ++number;
+        const std::optional<std::string> included = included_file(line);
+        if (!included) {
+          continue;
+        }
+        const bool beside = fs::exists(entry.path().parent_path() / *included);
+        const std::string why = beside ? "ours are included from the root: \"skein/world/channel.h\""
+                                       : objection(file, *included);
+        if (!why.empty()) {
+          found.push_back(fmt::format("{}:{}: {}: {}", file, number, *included, why));
+        }
+      }
+    }
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+TEST(Layers, EveryIncludeIsAllowed) { EXPECT_THAT(violations(SKEIN_SOURCE_DIR), testing::IsEmpty()); }
+
+TEST(Layers, TheRepositoryIsWhereTheTestLooks) {
+  EXPECT_TRUE(fs::exists(fs::path(SKEIN_SOURCE_DIR) / "skein/base/random.h"));
+}
+
+TEST(Layers, PlantedViolationsAreFound) {
+  const TemporaryDirectory directory;
+  const auto plant = [&](const std::string& file, std::string_view text) {
+    write_file(directory.path() / file, text);
+  };
+  plant("skein/base/a.h", "#include <vector>\n#include \"skein/world/world.h\"\n");
+  plant("skein/world/b.cc", "  #  include <skein/learning/dataset.h>\n");
+  plant("skein/world/channel.h", "#include \"skein/base/quantity.h\"\n");
+  plant("skein/world/c.cc", "#include \"channel.h\"\n");
+  plant("skein/simulation/d.cc",
+        "#include \"skein/planning/planner.h\"\n#include \"skein/planning/look_ahead.h\"\n");
+  plant("skein/scenario/e.cc", "#include \"skein/gp/solver.h\"\n#include \"apps/skein/command.h\"\n");
+  plant("skein/extra/f.h", "#include \"skein/base/fault.h\"\n");
+  plant("apps/skein/g.cc", "#include \"skein/gp/solver.h\"\n#include \"tests/project/x.h\"\n");
+  plant("tests/world/h_test.cc", "#include \"skein/world/channel.h\"\n#include \"tests/project/x.h\"\n");
+
+  EXPECT_THAT(
+      violations(directory.path()),
+      testing::ElementsAre(
+          "apps/skein/g.cc:2: tests/project/x.h: nothing outside tests includes it",
+          "skein/base/a.h:2: skein/world/world.h: base must not see world",
+          "skein/extra/f.h:1: skein/base/fault.h: skein/extra has no place in the order of layers",
+          "skein/scenario/e.cc:2: apps/skein/command.h: nothing outside apps includes it",
+          "skein/simulation/d.cc:2: skein/planning/look_ahead.h: simulation must not see planning",
+          "skein/world/b.cc:1: skein/learning/dataset.h: world must not see learning",
+          "skein/world/c.cc:1: channel.h: ours are included from the root: \"skein/world/channel.h\""));
+}
+
+}  // namespace
+}  // namespace skein
