@@ -69,13 +69,13 @@ configure() {
 # with_tests PRESET: is it configured to build the tests too?
 with_tests() { grep -qsx 'SKEIN_TESTS:BOOL=ON' "$root/build/$1/CMakeCache.txt"; }
 
-# build PRESET [TARGET]: silent when there is nothing to do; shows progress on a terminal.
+# build PRESET [TARGET]: shows progress on a terminal, and elsewhere only what fails.
 build() {
   local options=(--build "$root/build/$1" --parallel "$(nproc)")
   [[ -z ${2-} ]] || options+=(--target "$2")
   if [[ -t 1 ]]; then
     cmake "${options[@]}"
   else
-    cmake "${options[@]}" -- --quiet
+    run_quietly "$root/build/$1/build.log" cmake "${options[@]}" -- --quiet
   fi
 }
