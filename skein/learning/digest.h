@@ -1,0 +1,18 @@
+// SHA-256 and SHA-512 (FIPS 180-4): to know that a file is the one that was meant.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace skein {
+
+// In lower-case hexadecimal.
+std::string sha256(std::string_view bytes);
+std::string sha512(std::string_view bytes);
+
+// Of a file of any size, read piece by piece. Throws InputError naming the file if it cannot be read.
+std::string sha256_of_file(const std::filesystem::path& path);
+std::string sha512_of_file(const std::filesystem::path& path);
+
+}  // namespace skein
