@@ -1,0 +1,156 @@
+#include "skein/learning/data_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "skein/learning/data_file.h"
+#include "skein/learning/idx.h"
+
+namespace skein {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array sources{
+    DataSource{"fashion-mnist", "28 x 28 grey images of clothes, 10 classes, 60,000 + 10,000",
+               "apt-get install dataset-fashion-mnist"},
+    DataSource{"mnist", "28 x 28 grey images of digits, 10 classes, 60,000 + 10,000",
+               "skein data fetch mnist"},
+    DataSource{"synthetic", "small made-up images for tests and first trials", ""},
+};
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+const DataSource& source_named(std::string_view name) {
+  const auto* const found = std::find_if(sources.begin(), sources.end(),
+                                         [&](const DataSource& source) { return source.name == name; });
+  if (found == sources.end()) {
+    std::string names;
+    for (const DataSource& source : sources) {
+      names += (names.empty() ? "" : ", ") + std::string(source.name);
+    }
+    throw_data_fault("", "data set", std::string(name), fmt::format("is not known; there are {}", names));
+  }
+  return *found;
+}
+
+constexpr std::string_view debian_fashion_mnist = "/usr/share/datasets/fashion-mnist";
+
+// The IDX files are known by several names.
+fs::path idx_file(const fs::path& directory, std::string_view stem, std::string_view kind) {
+  fs::path plain = directory / fmt::format("{}-{}-ubyte", stem, kind);
+  for (const char separator : {'-', '.'}) {
+    for (const std::string_view ending : {"", ".gz"}) {
+      fs::path path = directory / fmt::format("{}{}{}-ubyte{}", stem, separator, kind, ending);
+      if (is_there(path)) {
+        return path;
+      }
+    }
+  }
+  return plain;
+}
+
+Dataset describe(std::string_view name) {
+  if (name == "fashion-mnist") {
+    return {.name = "fashion-mnist",
+            .class_names = {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt",
+                            "Sneaker", "Bag", "Ankle boot"},
+            .scale = 1.0F / 255.0F,
+            .mean = {0.0F},
+            .deviation = {1.0F}};
+  }
+  // Mean and deviation of the training images, as the published study uses them.
+  return {.name = "mnist",
+          .class_names = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"},
+          .scale = 1.0F / 255.0F,
+          .mean = {0.1307F},
+          .deviation = {0.3081F}};
+}
+
+DataSplit load_idx(const fs::path& directory, std::string_view name) {
+  const auto files = [&](std::string_view part) {
+    return IdxFiles{.images = idx_file(directory, fmt::format("{}-images", part), "idx3"),
+                    .labels = idx_file(directory, fmt::format("{}-labels", part), "idx1")};
+  };
+  Faults faults;
+  std::optional<Dataset> train =
+      read_or_note(faults, [&] { return read_idx_images(files("train"), describe(name)); });
+  std::optional<Dataset> test =
+      read_or_note(faults, [&] { return read_idx_images(files("t10k"), describe(name)); });
+  faults.throw_if_any();
+  if (train->shape != test->shape) {
+    throw_data_fault(
+        files("t10k").images.string(), "image size",
+        fmt::format("{} x {}", test->shape.height, test->shape.width),
+        fmt::format("the training images have {} x {}", train->shape.height, train->shape.width));
+  }
+  return {.train = std::move(*train), .test = std::move(*test)};
+}
+
+fs::path given_or_usual_place(const DataSourceOptions& options, const DataSource& source) {
+  if (!options.path.empty()) {
+    if (!is_there(options.path)) {
+      throw_data_fault(options.path.string(), "data set", options.name,
+                       fmt::format("no such file or directory; to get the set: {}", source.how_to_get));
+    }
+    return options.path;
+  }
+  if (std::optional<fs::path> place = find_data(options.name)) {
+    return *place;
+  }
+  throw_data_fault("", "data set", options.name,
+                   fmt::format("is not there (looked for {}); to get it: {}",
+                               (data_directory() / options.name).string(), source.how_to_get));
+}
+
+}  // namespace
+
+std::span<const DataSource> data_sources() { return sources; }
+
+fs::path data_directory() {
+  if (const std::string directory = environment("SKEIN_DATA"); !directory.empty()) {
+    return directory;
+  }
+  if (const std::string directory = environment("XDG_DATA_HOME"); !directory.empty()) {
+    return fs::path(directory) / "skein";
+  }
+  if (const std::string directory = environment("HOME"); !directory.empty()) {
+    return fs::path(directory) / ".local/share/skein";
+  }
+  throw_data_fault("", "SKEIN_DATA", "", "set this variable to the directory where data sets are kept");
+}
+
+std::optional<fs::path> find_data(std::string_view name) {
+  if (source_named(name).how_to_get.empty()) {
+    return std::nullopt;
+  }
+  if (name == "fashion-mnist" && is_there(debian_fashion_mnist)) {
+    return debian_fashion_mnist;
+  }
+  fs::path kept = data_directory() / name;
+  return is_there(kept) ? std::optional(std::move(kept)) : std::nullopt;
+}
+
+DataSplit load_data(const DataSourceOptions& options, std::uint64_t seed) {
+  const DataSource& source = source_named(options.name);
+  if (options.name == "synthetic") {
+    return make_synthetic(options.synthetic, seed);
+  }
+  return load_idx(given_or_usual_place(options, source), options.name);
+}
+
+}  // namespace skein

@@ -1,0 +1,41 @@
+// The data sets by name: where each is usually found, how to get it, and its normalisation.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "skein/learning/dataset.h"
+#include "skein/learning/synthetic.h"
+
+namespace skein {
+
+struct DataSourceOptions {
+  std::string name = "fashion-mnist";  // one of data_sources()
+  std::filesystem::path path;          // a directory of the set's files; empty: where they are usually found
+  SyntheticOptions synthetic;          // for "synthetic"
+};
+
+struct DataSource {
+  std::string_view name;
+  std::string_view description;
+  std::string_view how_to_get;  // what to do if it is not there; empty for a generated set
+};
+
+std::span<const DataSource> data_sources();
+
+// Where fetched data sets are kept: $SKEIN_DATA, else $XDG_DATA_HOME/skein, else $HOME/.local/share/skein.
+// Throws InputError if none of the three is set.
+std::filesystem::path data_directory();
+
+// Where load_data finds a set if no path is given; nothing if it is not there, or generated.
+std::optional<std::filesystem::path> find_data(std::string_view name);
+
+// The seed decides what a generator makes and how a set that comes in one piece is split. Throws InputError
+// naming every file that is missing or wrong, and how to get the set.
+DataSplit load_data(const DataSourceOptions& options, std::uint64_t seed);
+
+}  // namespace skein
