@@ -1,9 +1,10 @@
 #include "skein/world/propulsion.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <string_view>
 
 #include "skein/base/expect.h"
 
@@ -85,62 +86,61 @@ Speed cheapest_speed(const SpeedRange& range, const Cost& cost) {
   return Speed(cost(refined) < cost(grid(best)) ? refined : grid(best));
 }
 
-// Draws every value of one UAV from a stream of its own.
 struct Draw {
   std::uint64_t seed;
-  SampledUav uav;
+  std::string_view key;
+  std::size_t index;
 
   template <class Q>
-  Q operator()(const Distribution<Q>& distribution, std::string_view purpose) const {
-    RandomStream stream(seed, purpose, uav.id);
-    return distribution.sample(stream, uav.index);
+  Q operator()(const Distribution<Q>& distribution, std::string_view value) const {
+    RandomStream stream(seed, fmt::format("{}.{}", key, value), index);
+    return distribution.sample(stream, index);
   }
 };
 
 FixedWing sample(const FixedWingOptions& options, const Draw& draw) {
-  const double zero_lift_drag = draw(options.zero_lift_drag, "propulsion.zero_lift_drag");
-  const Area wing_area = draw(options.wing_area, "propulsion.wing_area");
-  const Force weight = draw(options.mass, "propulsion.mass") * standard_gravity;
-  const double efficiency = draw(options.oswald_efficiency, "propulsion.oswald_efficiency");
-  const double aspect_ratio = draw(options.aspect_ratio, "propulsion.aspect_ratio");
-  const Density air_density = draw(options.air_density, "propulsion.air_density");
+  const double zero_lift_drag = draw(options.zero_lift_drag, "zero_lift_drag");
+  const Area wing_area = draw(options.wing_area, "wing_area");
+  const Force weight = draw(options.mass, "mass") * standard_gravity;
+  const double efficiency = draw(options.oswald_efficiency, "oswald_efficiency");
+  const double aspect_ratio = draw(options.aspect_ratio, "aspect_ratio");
+  const Density air_density = draw(options.air_density, "air_density");
   return {.cubic_drag = 0.5 * air_density * zero_lift_drag * wing_area,
           .induced_drag = 2.0 * weight * weight /
                           (std::numbers::pi * efficiency * aspect_ratio * air_density * wing_area),
-          .loiter_speed = draw(options.loiter_speed, "propulsion.loiter_speed"),
-          .loiter_radius = draw(options.loiter_radius, "propulsion.loiter_radius")};
+          .loiter_speed = draw(options.loiter_speed, "loiter_speed"),
+          .loiter_radius = draw(options.loiter_radius, "loiter_radius")};
 }
 
 // The published formula has no consistent units: its number is taken as watts.
 FixedWing sample(const PublishedFixedWingOptions& options, const Draw& draw) {
   constexpr double density = 1.225;
   constexpr double efficiency = 0.8;
-  const double zero_lift_drag = draw(options.zero_lift_drag, "propulsion.zero_lift_drag");
-  const double wing_area = draw(options.wing_area, "propulsion.wing_area").si();
-  const double mass = draw(options.mass, "propulsion.mass").si();
-  const double induced_wing_area = draw(options.induced_wing_area, "propulsion.induced_wing_area").si();
+  const double zero_lift_drag = draw(options.zero_lift_drag, "zero_lift_drag");
+  const double wing_area = draw(options.wing_area, "wing_area").si();
+  const double mass = draw(options.mass, "mass").si();
+  const double induced_wing_area = draw(options.induced_wing_area, "induced_wing_area").si();
   return {.cubic_drag = CubicDrag(0.5 * density * zero_lift_drag * wing_area),
           .induced_drag =
               InducedDrag(2.0 * mass * mass /
                           (std::numbers::pi * efficiency * induced_wing_area * density * density * density)),
-          .loiter_speed = draw(options.loiter_speed, "propulsion.loiter_speed"),
+          .loiter_speed = draw(options.loiter_speed, "loiter_speed"),
           .loiter_radius = Length(0.0)};
 }
 
 RotaryWing sample(const RotaryWingOptions& options, const Draw& draw) {
-  return {.blade_profile_power = draw(options.blade_profile_power, "propulsion.blade_profile_power"),
-          .induced_power = draw(options.induced_power, "propulsion.induced_power"),
-          .tip_speed = draw(options.tip_speed, "propulsion.tip_speed"),
-          .hover_induced_speed = draw(options.hover_induced_speed, "propulsion.hover_induced_speed"),
-          .fuselage_drag_ratio = draw(options.fuselage_drag_ratio, "propulsion.fuselage_drag_ratio"),
-          .rotor_solidity = draw(options.rotor_solidity, "propulsion.rotor_solidity"),
-          .disc_area = draw(options.disc_area, "propulsion.disc_area"),
-          .air_density = draw(options.air_density, "propulsion.air_density")};
+  return {.blade_profile_power = draw(options.blade_profile_power, "blade_profile_power"),
+          .induced_power = draw(options.induced_power, "induced_power"),
+          .tip_speed = draw(options.tip_speed, "tip_speed"),
+          .hover_induced_speed = draw(options.hover_induced_speed, "hover_induced_speed"),
+          .fuselage_drag_ratio = draw(options.fuselage_drag_ratio, "fuselage_drag_ratio"),
+          .rotor_solidity = draw(options.rotor_solidity, "rotor_solidity"),
+          .disc_area = draw(options.disc_area, "disc_area"),
+          .air_density = draw(options.air_density, "air_density")};
 }
 
 ConstantPower sample(const ConstantPowerOptions& options, const Draw& draw) {
-  return {.hover = draw(options.hover, "propulsion.hover"),
-          .cruise = draw(options.cruise, "propulsion.cruise")};
+  return {.hover = draw(options.hover, "hover"), .cruise = draw(options.cruise, "cruise")};
 }
 
 }  // namespace
@@ -167,8 +167,9 @@ Speed best_range_speed(const Propulsion& propulsion, const SpeedRange& range) {
   return cheapest_speed(range, [&](double v) { return propulsion.energy_per_metre(Speed(v)); });
 }
 
-Propulsion sample_propulsion(const PropulsionOptions& options, std::uint64_t seed, const SampledUav& uav) {
-  const Draw draw{.seed = seed, .uav = uav};
+Propulsion sample_propulsion(const PropulsionOptions& options, std::uint64_t seed, std::string_view key,
+                             std::size_t index) {
+  const Draw draw{.seed = seed, .key = key, .index = index};
   switch (options.kind) {
     case PropulsionKind::fixed_wing:
       return {sample(options.fixed_wing, draw)};

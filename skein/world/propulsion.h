@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <variant>
 
 #include "skein/base/distribution.h"
@@ -120,12 +121,10 @@ struct PropulsionOptions {
   PublishedFixedWingOptions published_fixed_wing;
 };
 
-// Who is sampled: `id` names its random streams, `index` is its place in lists of one value per entity.
-struct SampledUav {
-  std::uint64_t id = 0;
-  std::size_t index = 0;
-};
-
-Propulsion sample_propulsion(const PropulsionOptions& options, std::uint64_t seed, const SampledUav& uav);
+// One UAV's: every value is drawn from the stream (seed, "<key>.<value>", index), so that making one of them
+// a distribution leaves the others as they were. `key` tells types of UAV apart; `index` counts within the
+// type and is the place in lists of one value per UAV.
+Propulsion sample_propulsion(const PropulsionOptions& options, std::uint64_t seed, std::string_view key,
+                             std::size_t index);
 
 }  // namespace skein

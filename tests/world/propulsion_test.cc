@@ -14,7 +14,7 @@ namespace {
 Propulsion sampled(PropulsionKind kind, std::uint64_t seed = 1) {
   PropulsionOptions options;
   options.kind = kind;
-  return sample_propulsion(options, seed, {});
+  return sample_propulsion(options, seed, "uav", 0);
 }
 
 // The fixed wing of Zeng and Zhang (2017): c1 = 9.26e-4, c2 = 2250.
@@ -88,7 +88,7 @@ TEST(PublishedFixedWing, gives_the_published_powers) {
   double most = 0.0;
   constexpr std::uint64_t count = 4000;
   for (std::uint64_t id = 0; id < count; ++id) {
-    const double watts = sample_propulsion(options, 1, {.id = id}).hover_power().si();
+    const double watts = sample_propulsion(options, 1, "uav", id).hover_power().si();
     sum += watts;
     least = std::min(least, watts);
     most = std::max(most, watts);
@@ -109,7 +109,7 @@ TEST(PublishedFixedWing, one_case_by_hand) {
   options.published_fixed_wing.wing_area.spread = constant(2);
   options.published_fixed_wing.mass.spread = constant(8);
   options.published_fixed_wing.induced_wing_area.spread = constant(2.5);
-  EXPECT_NEAR(sample_propulsion(options, 1, {}).hover_power().si(), 6.81016, 1e-4);
+  EXPECT_NEAR(sample_propulsion(options, 1, "uav", 0).hover_power().si(), 6.81016, 1e-4);
 }
 
 // In hover only blade profile and induced power: 79.86 + 88.63 W. The authors' curve has its least power near
@@ -138,7 +138,7 @@ TEST(RotaryWing, best_speeds_beat_a_fine_grid) {
   options.rotary_wing.fuselage_drag_ratio.spread = uniform(0.2, 1);
   options.rotary_wing.disc_area.spread = uniform(0.05, 3);
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    const Propulsion rotor = sample_propulsion(options, seed, {.id = 3});
+    const Propulsion rotor = sample_propulsion(options, seed, "uav", 3);
     const Power least = rotor.power(best_endurance_speed(rotor, all_speeds));
     const EnergyPerLength least_per_metre = rotor.energy_per_metre(best_range_speed(rotor, all_speeds));
     for (int i = 0; i <= 5900; ++i) {
@@ -178,13 +178,15 @@ TEST(Propulsion, each_uav_draws_its_own_and_lists_go_by_index) {
   PropulsionOptions options;
   options.kind = PropulsionKind::fixed_wing;
   options.fixed_wing.mass.spread = uniform(2, 9);
-  EXPECT_EQ(sample_propulsion(options, 1, {.id = 5}).hover_power(),
-            sample_propulsion(options, 1, {.id = 5}).hover_power());
-  EXPECT_NE(sample_propulsion(options, 1, {.id = 5}).hover_power(),
-            sample_propulsion(options, 1, {.id = 6}).hover_power());
+  EXPECT_EQ(sample_propulsion(options, 1, "uav", 5).hover_power(),
+            sample_propulsion(options, 1, "uav", 5).hover_power());
+  EXPECT_NE(sample_propulsion(options, 1, "uav", 5).hover_power(),
+            sample_propulsion(options, 1, "uav", 6).hover_power());
+  EXPECT_NE(sample_propulsion(options, 1, "uav", 5).hover_power(),
+            sample_propulsion(options, 1, "other", 5).hover_power());
   options.fixed_wing.mass.spread = list({2, 4});
   const auto induced = [&](std::size_t index) {
-    return std::get<FixedWing>(sample_propulsion(options, 1, {.id = 5, .index = index}).model).induced_drag;
+    return std::get<FixedWing>(sample_propulsion(options, 1, "uav", index).model).induced_drag;
   };
   EXPECT_NEAR(induced(1) / induced(0), 4.0, 1e-12);
 }
