@@ -22,13 +22,21 @@ std::string numbers_to_toml(const std::vector<double>& numbers) {
   return text + "]";
 }
 
-// The part of a normal distribution that lies in `allowed`.
+// The part of a normal distribution that lies in `allowed`, or rounds to a whole number in it.
 double normal_mass(double mean, double deviation, const Range& allowed) {
   if (deviation == 0.0) {
-    return allowed.contains(mean) ? 1.0 : 0.0;
+    return allowed.contains(allowed.whole ? std::nearbyint(mean) : mean) ? 1.0 : 0.0;
+  }
+  double low = allowed.low;
+  double high = allowed.high;
+  if (allowed.whole) {
+    const double first = allowed.low_open ? std::floor(low) + 1.0 : std::ceil(low);
+    const double last = allowed.high_open ? std::ceil(high) - 1.0 : std::floor(high);
+    low = first - 0.5;
+    high = last + 0.5;
   }
   const auto below = [&](double x) { return 0.5 * std::erfc(-(x - mean) / (deviation * std::sqrt(2.0))); };
-  return below(allowed.high) - below(allowed.low);
+  return low < high ? below(high) - below(low) : 0.0;
 }
 
 }  // namespace
@@ -134,7 +142,12 @@ std::string to_toml(double value) {
   if (value == std::floor(value) && std::abs(value) < 1e15) {
     return fmt::format("{:.0f}", value);
   }
-  return fmt::format("{}", value);
+  std::string text = fmt::format("{}", value);
+  // A whole number above 2^53 is not read as a real one.
+  if (text.find_first_not_of("-0123456789") == std::string::npos) {
+    text += ".0";
+  }
+  return text;
 }
 
 }  // namespace skein

@@ -82,7 +82,7 @@ struct Distribution {
   }
 };
 
-// The shortest decimal text that reads back to the same double; always with a point or exponent.
+// The shortest decimal text that reads back to the same double; a whole number has no point: 12.
 std::string to_toml(double value);
 
 }  // namespace skein

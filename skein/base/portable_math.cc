@@ -43,6 +43,7 @@ double portable_log(double x) {
 
 // x = k ln 2 + r with |r| <= ln(2) / 2; Taylor's series in r.
 double portable_exp(double x) {
+  expect(!std::isnan(x), "portable_exp needs a number");
   if (x > 709.782712893384) {
     return std::numeric_limits<double>::infinity();
   }

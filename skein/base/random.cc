@@ -66,7 +66,7 @@ double RandomStream::exponential() {
 }
 
 double RandomStream::gamma(double shape) {
-  expect(shape > 0.0, "gamma needs a positive shape");
+  expect(shape > 0.0 && std::isfinite(shape), "gamma needs a positive, finite shape");
   if (shape < 1.0) {
     const double boost = portable_exp(-exponential() / shape);
     return gamma(shape + 1.0) * boost;
