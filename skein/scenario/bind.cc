@@ -1,0 +1,287 @@
+#include "skein/scenario/bind.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace skein {
+namespace {
+
+using Names2 = std::array<std::string_view, 2>;
+using Names3 = std::array<std::string_view, 3>;
+using Names4 = std::array<std::string_view, 4>;
+using Names6 = std::array<std::string_view, 6>;
+
+constexpr Range count_range{.low = 1, .high = 100000, .whole = true};
+constexpr Range small_step{.low = 0, .high = 10, .low_open = true};
+
+void bind_run(Fields& f, RunOptions& o) {
+  f.text("name", o.name, "names the run's directory");
+  f.whole("seed", o.seed, {.low = 0, .high = 9007199254740992.0, .whole = true},
+          "same seed, same bits; --seed overrides");
+  f.whole("sequences", o.sequences, {.low = 1, .high = 1000000, .whole = true}, "training sequences of the mission");
+}
+
+void bind_sites(Fields& f, SiteOptions& o, std::string_view what) {
+  f.pairs("positions_m", o.positions_m, {.low = -1e6, .high = 1e6},
+          "given positions: metres east and north of the origin");
+  f.pairs("positions_deg", o.positions_deg, {.low = -180, .high = 180}, "or latitude and longitude in degrees");
+  if (o.given()) {
+    o.count = std::max(o.positions_m.size(), o.positions_deg.size());
+  }
+  f.whole("count", o.count, count_range, what);
+}
+
+void bind_world(Fields& f, WorldOptions& o) {
+  f.tuple("origin_deg", o.origin_deg, {.low = -180, .high = 180}, "latitude and longitude of the map's origin");
+  f.tuple("distance_m", o.distance_m, {.low = 1, .high = 1e6}, "least and most distance between any two sites");
+  f.choice("hover", o.hover, Names2{"devices", "ring"}, "where UAVs hover: above groups of devices, or on a ring");
+  f.section("clusters", "Clusters of devices.", [&] {
+    bind_sites(f, o.clusters.sites, "clusters (C)");
+    f.number("radius_m", o.clusters.radius, "devices are scattered this far around the centre");
+    f.number("devices", o.clusters.devices, "devices of a cluster; a list has one number per cluster");
+  });
+  f.section("devices", "The devices.", [&] {
+    f.number("power_dbm", o.devices.transmit_power, "transmit power P_i");
+    f.number("height_m", o.devices.height, "above ground");
+  });
+  f.section("stations", "Recharging stations.", [&] {
+    bind_sites(f, o.stations.sites, "recharging stations (R)");
+    f.number("charge_w", o.stations.charge_power, "charging power for each UAV");
+    f.number("swap_s", o.stations.swap_time, "swap batteries in this time instead of charging; 0: charge");
+  });
+  f.section("access_points", "Access points, where leaders reach the core network.", [&] {
+    bind_sites(f, o.access_points.sites, "access points (A)");
+    f.number("height_m", o.access_points.height, "of the antenna above ground");
+  });
+}
+
+void bind_propulsion(Fields& f, PropulsionOptions& o) {
+  f.choice("propulsion", o.kind, Names4{"fixed_wing", "rotary_wing", "constant", "published_fixed_wing"},
+           "what keeps it in the air: one of the sections below it");
+  FixedWingOptions& fixed = o.fixed_wing;
+  f.section(
+      "fixed_wing", "",
+      [&] {
+        f.number("zero_lift_drag", fixed.zero_lift_drag, "drag coefficient at zero lift C_D0");
+        f.number("wing_area_m2", fixed.wing_area, "wing area S");
+        f.number("mass_kg", fixed.mass, "mass of the aircraft");
+        f.number("oswald_efficiency", fixed.oswald_efficiency, "Oswald's span efficiency e_0");
+        f.number("aspect_ratio", fixed.aspect_ratio, "span squared over wing area");
+        f.number("air_density_kgpm3", fixed.air_density, "density of air");
+        f.number("loiter_mps", fixed.loiter_speed, "speed while it stays over a place");
+        f.number("loiter_radius_m", fixed.loiter_radius, "radius of the circle it loiters on; 0: straight flight's power");
+      },
+      o.kind == PropulsionKind::fixed_wing);
+  RotaryWingOptions& rotary = o.rotary_wing;
+  f.section(
+      "rotary_wing", "",
+      [&] {
+        f.number("blade_profile_w", rotary.blade_profile_power, "blade profile power in hover P_0");
+        f.number("induced_w", rotary.induced_power, "induced power in hover P_i");
+        f.number("tip_mps", rotary.tip_speed, "tip speed of the rotor");
+        f.number("hover_induced_mps", rotary.hover_induced_speed, "mean induced speed in hover v_0");
+        f.number("fuselage_drag_ratio", rotary.fuselage_drag_ratio, "fuselage drag ratio d_0");
+        f.number("rotor_solidity", rotary.rotor_solidity, "rotor solidity s");
+        f.number("disc_area_m2", rotary.disc_area, "rotor disc area A");
+        f.number("air_density_kgpm3", rotary.air_density, "density of air");
+      },
+      o.kind == PropulsionKind::rotary_wing);
+  f.section(
+      "constant", "",
+      [&] {
+        f.number("hover_w", o.constant.hover, "power over one place");
+        f.number("cruise_w", o.constant.cruise, "power at any speed");
+      },
+      o.kind == PropulsionKind::constant);
+  PublishedFixedWingOptions& published = o.published_fixed_wing;
+  f.section(
+      "published_fixed_wing", "",
+      [&] {
+        f.number("zero_lift_drag", published.zero_lift_drag, "drag coefficient at zero lift C_D0");
+        f.number("wing_area_m2", published.wing_area, "wing area of the drag term");
+        f.number("mass_kg", published.mass, "taken for the weight: the published code leaves out gravity");
+        f.number("induced_wing_area_m2", published.induced_wing_area, "wing area of the induced term, drawn apart");
+        f.number("loiter_mps", published.loiter_speed, "speed while it stays over a place");
+      },
+      o.kind == PropulsionKind::published_fixed_wing);
+}
+
+void bind_uav_type(Fields& f, UavType& o) {
+  f.choice("role", o.role, Names3{"leader", "worker", "coordinator"}, "what it does in its swarm");
+  f.number("count", o.count, "UAVs of this type in a swarm; a list has one number per swarm");
+  f.number("altitude_m", o.altitude, "height above ground");
+  f.number("power_dbm", o.transmit_power, "transmit power P_j");
+  f.number("battery_kj", o.battery, "capacity of the battery");
+  f.number("threshold_kj", o.battery_threshold, "at this level the whole swarm must recharge");
+  f.number("buffer_points", o.buffer, "data points it can hold B_j^D");
+  f.number("cruise_mps", o.cruise_speed, "speed between sites and to the access point");
+  f.number("capacitance", o.capacitance, "effective capacitance of the chip a_j, in J / (cycle Hz^2)");
+  f.number("cycles_per_point", o.cycles_per_point, "CPU cycles for a data point c_j");
+  f.number("least_clock_mhz", o.least_clock, "slowest CPU clock g^min");
+  f.number("most_clock_mhz", o.most_clock, "fastest CPU clock g^max");
+  bind_propulsion(f, o.propulsion);
+}
+
+void bind_swarms(Fields& f, SwarmOptions& o) {
+  f.whole("count", o.count, count_range, "UAV swarms (U), at most as many as clusters");
+  std::vector<std::string> names;
+  for (const UavType& type : o.types) {
+    names.push_back(type.name);
+  }
+  f.named_sections("types", "Types of UAV; add your own under any name. Each UAV draws its own numbers.", names,
+                   [&](const std::string& name) {
+                     auto found = std::ranges::find(o.types, name, &UavType::name);
+                     if (found == o.types.end()) {
+                       found = o.types.insert(found, UavType{.name = name});
+                     }
+                     bind_uav_type(f, *found);
+                   });
+}
+
+void bind_radio(Fields& f, RadioOptions& o) {
+  f.number("carrier_ghz", o.carrier, "carrier frequency f");
+  f.number("bandwidth_mhz", o.bandwidth, "bandwidth of a link B");
+  f.number("noise_dbmphz", o.noise_density, "noise spectral density N_0 in dBm/Hz");
+  f.number("path_loss_exponent", o.path_loss_exponent, "path loss exponent alpha^PL");
+  f.number("los_excess_db", o.los_excess, "loss on top of free space in line of sight");
+  f.number("nlos_excess_db", o.nlos_excess, "and without line of sight");
+  f.number("los_psi", o.los_psi, "line-of-sight probability: psi (environment)");
+  f.number("los_beta", o.los_beta, "line-of-sight probability: beta per degree (environment)");
+  f.number("shadowing_db", o.shadowing_deviation, "deviation of each link's loss from sequence to sequence, R(s)");
+}
+
+void bind_data(Fields& f, DataOptions& o) {
+  std::vector<std::string_view> names;
+  for (const DataSource& source : data_sources()) {
+    names.push_back(source.name);
+  }
+  auto source = static_cast<std::size_t>(std::ranges::find(names, o.source.name) - names.begin());
+  f.one_of("source", source, names, "the data set");
+  o.source.name = names[source];
+  std::string path = o.source.path.string();
+  f.text("path", path, "its directory or file, if not where `skein data list` finds it");
+  o.source.path = path;
+  f.choice("partition", o.partition.kind, Names3{"labels", "dirichlet", "iid"}, "who collects which labels");
+  f.whole("labels_per_cluster", o.partition.labels_per_group, {.low = 1, .high = 256, .whole = true},
+          "for labels: how many each cluster sees");
+  f.real("dirichlet_concentration", o.partition.dirichlet_concentration, {.low = 1e-3, .high = 1e6},
+         "for dirichlet: small is uneven");
+  f.number("points_per_device", o.partition.quantity, "data points a device starts with");
+  f.flag("disjoint", o.partition.disjoint, "no data point goes to two devices");
+  f.number("buffer_points", o.buffer, "data points a device keeps; the oldest go first");
+  f.number("arrivals_per_sequence", o.arrivals, "new data points of a device in a training sequence");
+  SyntheticOptions& synthetic = o.source.synthetic;
+  f.section(
+      "synthetic", "Generated images.",
+      [&] {
+        f.whole("classes", synthetic.classes, {.low = 2, .high = 256, .whole = true}, "classes");
+        f.whole("height", synthetic.shape.height, {.low = 1, .high = 256, .whole = true}, "pixels");
+        f.whole("width", synthetic.shape.width, {.low = 1, .high = 256, .whole = true}, "pixels");
+        f.whole("channels", synthetic.shape.channels, {.low = 1, .high = 16, .whole = true}, "values per pixel");
+        f.whole("train_per_class", synthetic.train_per_class, {.low = 1, .high = 100000, .whole = true}, "images");
+        f.whole("test_per_class", synthetic.test_per_class, {.low = 1, .high = 100000, .whole = true}, "images");
+        f.real("noise", synthetic.noise_deviation, {.low = 0, .high = 10}, "deviation of a value, full scale 1");
+        f.real("brightness", synthetic.brightness_deviation, {.low = 0, .high = 10},
+               "deviation of an image, full scale 1");
+      },
+      o.source.name == "synthetic");
+}
+
+void bind_drift_rate(Fields& f, DriftRateOptions& o, std::string_view name, std::string_view help) {
+  f.section(name, help, [&] {
+    f.number("start", o.start, "per sequence, at first; a list has one number per cluster");
+    f.number("growth", o.growth, "added to it in every sequence");
+  });
+}
+
+void bind_drift(Fields& f, DriftOptions& o) {
+  f.choice("target", o.target, Names3{"permuted", "rotated", "dirichlet"}, "what a label mix moves towards");
+  f.real("dirichlet_concentration", o.dirichlet_concentration, {.low = 1e-3, .high = 1e6},
+         "for dirichlet: small is uneven");
+  bind_drift_rate(f, o.label_mix, "label_mix", "Share of new data points whose label changes.");
+  bind_drift_rate(f, o.rotation, "rotation_deg", "Images turn, or the carrier phase of waveforms, in degrees.");
+  bind_drift_rate(f, o.brightness, "brightness", "Factor on every value.");
+  bind_drift_rate(f, o.noise, "noise", "Rise of the deviation of noise, full scale 1.");
+}
+
+void bind_learning(Fields& f, LearningOptions& o) {
+  f.choice("algorithm", o.algorithm, Names6{"hn_pfl", "h_fl", "fed_avg", "per_fed_avg", "local", "central"},
+           "who averages with whom");
+  f.choice("meta_gradient", o.meta_gradient, Names3{"first_order", "hessian_free", "exact"},
+           "form of the meta-gradient");
+  f.choice("local_step", o.local_step, Names2{"mini_batch", "epoch"}, "what one local iteration is");
+  f.real("inner_step", o.inner_step, small_step, "step size of the inner gradient step eta_1");
+  f.real("meta_step", o.meta_step, small_step, "step size of the meta-update eta_2, below 1 / (6 meta_lipschitz)");
+  f.tuple("batch_ratios", o.batch_ratios, positive_ratio, "shares of a worker's data in its three mini-batches alpha");
+  f.whole("local_period", o.local_period, {.low = 1, .high = 10000, .whole = true},
+          "local iterations between local aggregations tau^L");
+  f.whole("global_period", o.global_period, {.low = 1, .high = 10000, .whole = true},
+          "local aggregations between global ones tau^G");
+  f.whole("iterations", o.iterations, {.low = 1, .high = 10000000, .whole = true}, "local iterations in all");
+  f.section("bound", "Constants of the convergence bounds.", [&] {
+    f.real("gradient_bound", o.bound.gradient_bound, positive, "largest norm of a gradient B");
+    f.real("gradient_lipschitz", o.bound.gradient_lipschitz, positive, "of the loss's gradient mu^G");
+    f.real("meta_lipschitz", o.bound.meta_lipschitz, positive, "of the meta-gradient mu^F");
+    f.real("gradient_variance", o.bound.gradient_variance, non_negative, "of a sample's gradient sigma^G");
+    f.real("hessian_variance", o.bound.hessian_variance, non_negative, "of a sample's Hessian sigma^H");
+    f.real("swarm_gradient_variability", o.bound.swarm_gradient_variability, non_negative,
+           "between a swarm's workers gamma_u^G");
+    f.real("swarm_hessian_variability", o.bound.swarm_hessian_variability, non_negative, "gamma_u^H");
+    f.real("network_gradient_variability", o.bound.network_gradient_variability, non_negative,
+           "between swarms gamma^G");
+    f.real("network_hessian_variability", o.bound.network_hessian_variability, non_negative, "gamma^H");
+  });
+}
+
+void bind_offloading(Fields& f, OffloadingOptions& o) {
+  f.choice("method", o.method, Names4{"newton", "algorithm_1", "greedy", "maximum_processing"},
+           "how the leader decides");
+  f.real("learning_weight", o.learning_weight, ratio, "weight of learning against energy: the paper's 1 - theta");
+  f.real("gradient_weight", o.gradient_weight, non_negative, "theta_1, of the global meta-gradient's bound");
+  f.real("mismatch_weight", o.mismatch_weight, non_negative, "theta_2, of the cluster mismatch's bound");
+  f.number("point_kbit", o.point_size, "size of a data point, 1 kbit = 1000 bit");
+  f.number("model_kbit", o.model_size, "size of a model");
+  f.number("local_time_s", o.local_time_limit, "for gathering and processing before a local aggregation");
+}
+
+void bind_planning(Fields& f, PlanningOptions& o) {
+  constexpr Range periods{.low = 1, .high = 10000, .whole = true};
+  f.choice("planner", o.planner,
+           Names6{"beam", "learned", "myopic", "sequential", "nearest", "threshold_nearest"}, "who decides");
+  f.real("reward_scale", o.reward_scale, positive, "reward C");
+  f.real("objective_weight", o.objective_weight, non_negative, "c_1 of the reward, on O(s)");
+  f.real("gradient_weight", o.gradient_weight, non_negative, "c_2 of the reward, on unvisited clusters' gradients");
+  f.real("travel_weight", o.travel_weight, non_negative, "c_3 of the reward, per J of travel");
+  f.real("penalty", o.penalty, non_negative, "for each swarm below its battery threshold");
+  f.real("recharge_cost", o.recharge_cost, non_negative, "O(s) of a swarm at a station");
+  f.real("discount", o.discount, {.low = 0, .high = 1, .high_open = true}, "of future rewards gamma");
+  f.real("exploration", o.exploration, ratio, "share of random plans at first epsilon");
+  f.real("least_exploration", o.least_exploration, ratio, "and at last");
+  f.reals("durations", o.durations, periods, "T_s to choose from, in local iterations");
+  f.reals("local_periods", o.local_periods, periods, "tau^L to choose from");
+  f.reals("global_periods", o.global_periods, periods, "tau^G to choose from");
+}
+
+}  // namespace
+
+void bind_scenario(Fields& f, Scenario& scenario) {
+  f.section("run", "The run.", [&] { bind_run(f, scenario.run); });
+  f.section("world", "The region. Numbers may be { uniform = [low, high] }, { normal = [mean, deviation] },\n"
+                     "# { choice = [...] }, or a list with one value per entity.",
+            [&] { bind_world(f, scenario.world); });
+  f.section("swarms", "UAV swarms: a leader, workers and coordinators each.",
+            [&] { bind_swarms(f, scenario.swarms); });
+  f.section("radio", "Radio links.", [&] { bind_radio(f, scenario.radio); });
+  f.section("data", "Data that the devices collect.", [&] { bind_data(f, scenario.data); });
+  f.section("drift", "Drift of a cluster's data from one training sequence to the next.",
+            [&] { bind_drift(f, scenario.drift); });
+  f.section("learning", "Hierarchical nested personalised federated learning.",
+            [&] { bind_learning(f, scenario.learning); });
+  f.section("offloading", "The leader's problem: how much data goes where, and who processes it how fast.",
+            [&] { bind_offloading(f, scenario.offloading); });
+  f.section("planning", "Where swarms fly, who recharges, how long they train.",
+            [&] { bind_planning(f, scenario.planning); });
+}
+
+}  // namespace skein

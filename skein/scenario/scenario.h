@@ -1,0 +1,66 @@
+// A scenario: everything that describes a mission, composed of each module's own options.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "skein/base/distribution.h"
+#include "skein/base/fault.h"
+#include "skein/learning/data_drift.h"
+#include "skein/learning/data_source.h"
+#include "skein/learning/options.h"
+#include "skein/learning/partition.h"
+#include "skein/offloading/options.h"
+#include "skein/planning/options.h"
+#include "skein/world/channel.h"
+#include "skein/world/options.h"
+
+namespace skein {
+
+struct RunOptions {
+  std::string name = "mission";
+  std::size_t seed = 1;
+  std::size_t sequences = 20;
+};
+
+// Where data comes from, who collects which part of it, and how much a device keeps.
+struct DataOptions {
+  DataSourceOptions source{};
+  PartitionOptions partition{.quantity = {constant(500), unit::number, whole_positive}};
+  Distribution<double> buffer{constant(1000), unit::number, whole_positive};
+  Distribution<double> arrivals{constant(100), unit::number, whole_number};
+};
+
+struct Scenario {
+  RunOptions run{};
+  WorldOptions world{};
+  SwarmOptions swarms{};
+  RadioOptions radio{};
+  DataOptions data{};
+  DriftOptions drift{};
+  LearningOptions learning{};
+  OffloadingOptions offloading{};
+  PlanningOptions planning{};
+};
+
+struct LoadOptions {
+  std::vector<std::string> settings{};  // "a.b=c", each overriding the file
+};
+
+// Reads a file, the files it is based on, and the settings. Throws InputError with every fault at once.
+Scenario load_scenario(const std::filesystem::path& file, const LoadOptions& options = {});
+// The same for a text; `name` stands for the file in messages, `directory` is where `base` is looked for.
+Scenario parse_scenario(const std::string& text, const std::string& name, const LoadOptions& options = {},
+                        const std::filesystem::path& directory = ".");
+
+// Combinations that no single key shows to be wrong.
+std::vector<Fault> impossible_combinations(const Scenario& scenario);
+
+// With every default written out: it reads back to the same run.
+std::string resolved_scenario(const Scenario& scenario);
+// The same with a comment on every key.
+std::string starter_scenario(const Scenario& scenario = {});
+
+}  // namespace skein

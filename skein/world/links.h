@@ -1,0 +1,40 @@
+// Data rates of every link of a swarm above a cluster, during one training sequence: R(s).
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "skein/world/world.h"
+
+namespace skein {
+
+// A table of values, row by row.
+template <class T>
+struct Table {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::vector<T> values{};
+
+  Table() = default;
+  Table(std::size_t num_rows, std::size_t num_columns)
+      : rows(num_rows), columns(num_columns), values(num_rows * num_columns) {}
+
+  T& operator()(std::size_t row, std::size_t column) { return values[row * columns + column]; }
+  const T& operator()(std::size_t row, std::size_t column) const { return values[row * columns + column]; }
+};
+
+struct SwarmLinks {
+  std::size_t swarm = 0;
+  std::size_t cluster = 0;
+  std::size_t access_point = 0;               // the nearest
+  Length access_point_distance{};             // flown one way by the leader, horizontally
+  Table<DataRate> device_to_uav;              // devices x (workers, then coordinators)
+  Table<DataRate> coordinator_to_worker;      // coordinators x workers
+  std::vector<DataRate> worker_to_leader;     // model upload
+  std::vector<DataRate> leader_to_worker;     // model broadcast
+  DataRate leader_to_access_point{};          // with the leader hovering above the access point
+};
+
+SwarmLinks swarm_links(const World& world, std::size_t swarm, std::size_t cluster, std::size_t sequence);
+
+}  // namespace skein

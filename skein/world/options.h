@@ -1,0 +1,95 @@
+// What a scenario says about the world: places, devices and UAV types. Numbers may be distributions.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "skein/base/distribution.h"
+#include "skein/world/propulsion.h"
+
+namespace skein {
+
+inline constexpr Range whole_number{.low = 0, .whole = true};
+inline constexpr Range whole_positive{.low = 1, .whole = true};
+
+// Positions of sites: given, in metres east and north of the origin or as latitude and longitude in degrees,
+// or placed at random where both lists are empty.
+struct SiteOptions {
+  std::size_t count = 0;
+  std::vector<std::array<double, 2>> positions_m{};
+  std::vector<std::array<double, 2>> positions_deg{};
+
+  [[nodiscard]] bool given() const { return !positions_m.empty() || !positions_deg.empty(); }
+};
+
+struct ClusterOptions {
+  SiteOptions sites{.count = 8};
+  Distribution<Length> radius{constant(70), unit::metre, positive};
+  Distribution<double> devices{uniform(8, 10), unit::number, whole_positive};
+};
+
+struct DeviceOptions {
+  Distribution<Power> transmit_power{uniform(23, 25), unit::dbm, Range{.low = -60, .high = 60}};
+  Distribution<Length> height{constant(0), unit::metre, Range{.low = 0, .high = 1000}};
+};
+
+struct AccessPointOptions {
+  SiteOptions sites{.count = 2};
+  Distribution<Length> height{constant(10), unit::metre, Range{.low = 0, .high = 1000}};
+};
+
+struct StationOptions {
+  SiteOptions sites{.count = 2};
+  Distribution<Power> charge_power{constant(500), unit::watt, positive};
+  Distribution<Time> swap_time{constant(0), unit::second, non_negative};
+};
+
+// Where workers and coordinators hover above their cluster.
+enum class HoverLayout {
+  devices,  // at the centres of groups of devices (Lloyd's algorithm), so that links are short
+  ring,     // evenly on a circle of half the cluster's radius
+};
+
+struct WorldOptions {
+  std::array<double, 2> origin_deg{40.4237, -86.9212};
+  std::array<double, 2> distance_m{500, 2000};
+  HoverLayout hover = HoverLayout::devices;
+  ClusterOptions clusters{};
+  DeviceOptions devices{};
+  AccessPointOptions access_points{};
+  StationOptions stations{};
+};
+
+enum class Role { leader, worker, coordinator };
+
+// One type of UAV. Every swarm has `count` of them, each with its own sampled numbers.
+struct UavType {
+  std::string name;
+  Role role = Role::worker;
+  Distribution<double> count{constant(1), unit::number, whole_number};
+  Distribution<Length> altitude{uniform(25, 30), unit::metre, Range{.low = 1, .high = 10000}};
+  Distribution<Power> transmit_power{constant(20), unit::dbm, Range{.low = -60, .high = 60}};
+  Distribution<Energy> battery{constant(48.6), unit::kilojoule, positive};
+  Distribution<Energy> battery_threshold{constant(16.88), unit::kilojoule, non_negative};
+  Distribution<double> buffer{constant(10000), unit::number, whole_number};
+  Distribution<Speed> cruise_speed{constant(10), unit::metre_per_second, positive};
+  // The processor, of a worker: energy a c g^2 / 2 per data point at clock g.
+  Distribution<Capacitance> capacitance{constant(2e-28), unit::capacitance, positive};
+  Distribution<double> cycles_per_point{constant(1e4), unit::number, positive};
+  Distribution<Frequency> least_clock{constant(10), unit::megahertz, positive};
+  Distribution<Frequency> most_clock{constant(2300), unit::megahertz, positive};
+  PropulsionOptions propulsion{.kind = PropulsionKind::fixed_wing};
+};
+
+struct SwarmOptions {
+  std::size_t count = 3;
+  std::vector<UavType> types{
+      UavType{.name = "leader", .role = Role::leader},
+      UavType{.name = "worker", .role = Role::worker, .count = {uniform(3, 5), unit::number, whole_number}},
+      UavType{.name = "coordinator", .role = Role::coordinator, .count = {uniform(1, 2), unit::number, whole_number}},
+  };
+};
+
+}  // namespace skein
