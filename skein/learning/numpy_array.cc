@@ -137,13 +137,21 @@ std::optional<std::vector<float>> to_floats(NumpyArray array) {
   return std::nullopt;
 }
 
-std::optional<std::vector<std::int64_t>> to_integers(NumpyArray array) {
+std::optional<std::vector<std::int64_t>> to_integers(const NumpyArray& array) {
   return std::visit(
       [](const auto& values) -> std::optional<std::vector<std::int64_t>> {
-        if constexpr (std::is_integral_v<typename std::decay_t<decltype(values)>::value_type>) {
-          return std::vector<std::int64_t>(values.begin(), values.end());
+        std::vector<std::int64_t> integers;
+        integers.reserve(values.size());
+        for (const auto value : values) {
+          if constexpr (std::is_floating_point_v<std::decay_t<decltype(value)>>) {
+            constexpr double largest = 0x1p53;
+            if (!(std::abs(value) <= largest && std::trunc(value) == value)) {
+              return std::nullopt;
+            }
+          }
+          integers.push_back(static_cast<std::int64_t>(value));
         }
-        return std::nullopt;
+        return integers;
       },
       array.values);
 }

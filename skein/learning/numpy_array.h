@@ -41,7 +41,7 @@ std::optional<std::size_t> first_not_finite(const NumpyArray& array);
 
 // The values if they are floating-point numbers (rounded to float), else nothing.
 std::optional<std::vector<float>> to_floats(NumpyArray array);
-// The values if they are integers, else nothing.
-std::optional<std::vector<std::int64_t>> to_integers(NumpyArray array);
+// The values if all are whole numbers, of whatever type, else nothing.
+std::optional<std::vector<std::int64_t>> to_integers(const NumpyArray& array);
 
 }  // namespace skein
