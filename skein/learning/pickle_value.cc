@@ -151,7 +151,7 @@ PickleRef make_scalar(const std::vector<PickleRef>& arguments, PickleContext& co
   }
   const std::optional<std::vector<std::int64_t>> integer = to_integers(decode_numpy(type, {}, bytes));
   if (!integer) {
-    context.fail("a NumPy number is not an integer");
+    context.fail("a NumPy number is not whole");
   }
   return make_pickle_value(integer->front());
 }
