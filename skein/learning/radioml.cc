@@ -61,14 +61,13 @@ std::vector<float> read_values(const fs::path& path) {
 }
 
 std::vector<std::int64_t> read_labels(const fs::path& path) {
-  NumpyArray array = read_npy(path);
-  const std::vector<std::size_t> shape = array.shape;
-  std::optional<std::vector<std::int64_t>> labels = to_integers(std::move(array));
+  const NumpyArray array = read_npy(path);
+  std::optional<std::vector<std::int64_t>> labels = to_integers(array);
   if (!labels) {
-    throw_data_fault(path.string(), "type", "floating-point", "labels are integers");
+    throw_data_fault(path.string(), "", "", "labels are whole numbers");
   }
-  if (shape.size() != 1) {
-    throw_data_fault(path.string(), "shape", shape_text(shape), "labels have shape (n)");
+  if (array.shape.size() != 1) {
+    throw_data_fault(path.string(), "shape", shape_text(array.shape), "labels have shape (n)");
   }
   const auto wrong = std::find_if(labels->begin(), labels->end(), [](std::int64_t label) {
     return label < 0 || label >= static_cast<std::int64_t>(radioml_modulations.size());
