@@ -5,13 +5,14 @@
 
 namespace skein {
 
+// asin(|dh| / d) = atan2(|dh|, ground distance); the second form keeps its digits straight overhead.
 double elevation_degrees(const Position& a, const Position& b) {
-  const Length d = distance(a, b);
-  if (d == Length(0.0)) {
+  const double height = std::abs((a.z - b.z).si());
+  const double ground = ground_distance(a, b).si();
+  if (height == 0.0 && ground == 0.0) {
     return 90.0;
   }
-  const double sine = std::min(std::abs((a.z - b.z) / d), 1.0);
-  return 180.0 / std::numbers::pi * std::asin(sine);
+  return std::min(180.0 / std::numbers::pi * std::atan2(height, ground), 90.0);
 }
 
 }  // namespace skein
