@@ -19,13 +19,15 @@ void bind_run(Fields& f, RunOptions& o) {
   f.text("name", o.name, "names the run's directory");
   f.whole("seed", o.seed, {.low = 0, .high = 9007199254740992.0, .whole = true},
           "same seed, same bits; --seed overrides");
-  f.whole("sequences", o.sequences, {.low = 1, .high = 1000000, .whole = true}, "training sequences of the mission");
+  f.whole("sequences", o.sequences, {.low = 1, .high = 1000000, .whole = true},
+          "training sequences of the mission");
 }
 
 void bind_sites(Fields& f, SiteOptions& o, std::string_view what) {
   f.pairs("positions_m", o.positions_m, {.low = -1e6, .high = 1e6},
           "given positions: metres east and north of the origin");
-  f.pairs("positions_deg", o.positions_deg, {.low = -180, .high = 180}, "or latitude and longitude in degrees");
+  f.pairs("positions_deg", o.positions_deg, {.low = -180, .high = 180},
+          "or latitude and longitude in degrees");
   if (o.given()) {
     o.count = std::max(o.positions_m.size(), o.positions_deg.size());
   }
@@ -33,9 +35,12 @@ void bind_sites(Fields& f, SiteOptions& o, std::string_view what) {
 }
 
 void bind_world(Fields& f, WorldOptions& o) {
-  f.tuple("origin_deg", o.origin_deg, {.low = -180, .high = 180}, "latitude and longitude of the map's origin");
-  f.tuple("distance_m", o.distance_m, {.low = 1, .high = 1e6}, "least and most distance between any two sites");
-  f.choice("hover", o.hover, Names2{"devices", "ring"}, "where UAVs hover: above groups of devices, or on a ring");
+  f.tuple("origin_deg", o.origin_deg, {.low = -180, .high = 180},
+          "latitude and longitude of the map's origin");
+  f.tuple("distance_m", o.distance_m, {.low = 1, .high = 1e6},
+          "least and most distance between any two sites");
+  f.choice("hover", o.hover, Names2{"devices", "ring"},
+           "where UAVs hover: above groups of devices, or on a ring");
   f.section("clusters", "Clusters of devices.", [&] {
     bind_sites(f, o.clusters.sites, "clusters (C)");
     f.number("radius_m", o.clusters.radius, "devices are scattered this far around the centre");
@@ -70,7 +75,8 @@ void bind_propulsion(Fields& f, PropulsionOptions& o) {
         f.number("aspect_ratio", fixed.aspect_ratio, "span squared over wing area");
         f.number("air_density_kgpm3", fixed.air_density, "density of air");
         f.number("loiter_mps", fixed.loiter_speed, "speed while it stays over a place");
-        f.number("loiter_radius_m", fixed.loiter_radius, "radius of the circle it loiters on; 0: straight flight's power");
+        f.number("loiter_radius_m", fixed.loiter_radius,
+                 "radius of the circle it loiters on; 0: straight flight's power");
       },
       o.kind == PropulsionKind::fixed_wing);
   RotaryWingOptions& rotary = o.rotary_wing;
@@ -101,7 +107,8 @@ void bind_propulsion(Fields& f, PropulsionOptions& o) {
         f.number("zero_lift_drag", published.zero_lift_drag, "drag coefficient at zero lift C_D0");
         f.number("wing_area_m2", published.wing_area, "wing area of the drag term");
         f.number("mass_kg", published.mass, "taken for the weight: the published code leaves out gravity");
-        f.number("induced_wing_area_m2", published.induced_wing_area, "wing area of the induced term, drawn apart");
+        f.number("induced_wing_area_m2", published.induced_wing_area,
+                 "wing area of the induced term, drawn apart");
         f.number("loiter_mps", published.loiter_speed, "speed while it stays over a place");
       },
       o.kind == PropulsionKind::published_fixed_wing);
@@ -129,8 +136,8 @@ void bind_swarms(Fields& f, SwarmOptions& o) {
   for (const UavType& type : o.types) {
     names.push_back(type.name);
   }
-  f.named_sections("types", "Types of UAV; add your own under any name. Each UAV draws its own numbers.", names,
-                   [&](const std::string& name) {
+  f.named_sections("types", "Types of UAV; add your own under any name. Each UAV draws its own numbers.",
+                   names, [&](const std::string& name) {
                      auto found = std::ranges::find(o.types, name, &UavType::name);
                      if (found == o.types.end()) {
                        found = o.types.insert(found, UavType{.name = name});
@@ -148,7 +155,8 @@ void bind_radio(Fields& f, RadioOptions& o) {
   f.number("nlos_excess_db", o.nlos_excess, "and without line of sight");
   f.number("los_psi", o.los_psi, "line-of-sight probability: psi (environment)");
   f.number("los_beta", o.los_beta, "line-of-sight probability: beta per degree (environment)");
-  f.number("shadowing_db", o.shadowing_deviation, "deviation of each link's loss from sequence to sequence, R(s)");
+  f.number("shadowing_db", o.shadowing_deviation,
+           "deviation of each link's loss from sequence to sequence, R(s)");
 }
 
 void bind_data(Fields& f, DataOptions& o) {
@@ -178,10 +186,14 @@ void bind_data(Fields& f, DataOptions& o) {
         f.whole("classes", synthetic.classes, {.low = 2, .high = 256, .whole = true}, "classes");
         f.whole("height", synthetic.shape.height, {.low = 1, .high = 256, .whole = true}, "pixels");
         f.whole("width", synthetic.shape.width, {.low = 1, .high = 256, .whole = true}, "pixels");
-        f.whole("channels", synthetic.shape.channels, {.low = 1, .high = 16, .whole = true}, "values per pixel");
-        f.whole("train_per_class", synthetic.train_per_class, {.low = 1, .high = 100000, .whole = true}, "images");
-        f.whole("test_per_class", synthetic.test_per_class, {.low = 1, .high = 100000, .whole = true}, "images");
-        f.real("noise", synthetic.noise_deviation, {.low = 0, .high = 10}, "deviation of a value, full scale 1");
+        f.whole("channels", synthetic.shape.channels, {.low = 1, .high = 16, .whole = true},
+                "values per pixel");
+        f.whole("train_per_class", synthetic.train_per_class, {.low = 1, .high = 100000, .whole = true},
+                "images");
+        f.whole("test_per_class", synthetic.test_per_class, {.low = 1, .high = 100000, .whole = true},
+                "images");
+        f.real("noise", synthetic.noise_deviation, {.low = 0, .high = 10},
+               "deviation of a value, full scale 1");
         f.real("brightness", synthetic.brightness_deviation, {.low = 0, .high = 10},
                "deviation of an image, full scale 1");
       },
@@ -200,7 +212,8 @@ void bind_drift(Fields& f, DriftOptions& o) {
   f.real("dirichlet_concentration", o.dirichlet_concentration, {.low = 1e-3, .high = 1e6},
          "for dirichlet: small is uneven");
   bind_drift_rate(f, o.label_mix, "label_mix", "Share of new data points whose label changes.");
-  bind_drift_rate(f, o.rotation, "rotation_deg", "Images turn, or the carrier phase of waveforms, in degrees.");
+  bind_drift_rate(f, o.rotation, "rotation_deg",
+                  "Images turn, or the carrier phase of waveforms, in degrees.");
   bind_drift_rate(f, o.brightness, "brightness", "Factor on every value.");
   bind_drift_rate(f, o.noise, "noise", "Rise of the deviation of noise, full scale 1.");
 }
@@ -212,8 +225,10 @@ void bind_learning(Fields& f, LearningOptions& o) {
            "form of the meta-gradient");
   f.choice("local_step", o.local_step, Names2{"mini_batch", "epoch"}, "what one local iteration is");
   f.real("inner_step", o.inner_step, small_step, "step size of the inner gradient step eta_1");
-  f.real("meta_step", o.meta_step, small_step, "step size of the meta-update eta_2, below 1 / (6 meta_lipschitz)");
-  f.tuple("batch_ratios", o.batch_ratios, positive_ratio, "shares of a worker's data in its three mini-batches alpha");
+  f.real("meta_step", o.meta_step, small_step,
+         "step size of the meta-update eta_2, below 1 / (6 meta_lipschitz)");
+  f.tuple("batch_ratios", o.batch_ratios, positive_ratio,
+          "shares of a worker's data in its three mini-batches alpha");
   f.whole("local_period", o.local_period, {.low = 1, .high = 10000, .whole = true},
           "local iterations between local aggregations tau^L");
   f.whole("global_period", o.global_period, {.low = 1, .high = 10000, .whole = true},
@@ -237,7 +252,8 @@ void bind_learning(Fields& f, LearningOptions& o) {
 void bind_offloading(Fields& f, OffloadingOptions& o) {
   f.choice("method", o.method, Names4{"newton", "algorithm_1", "greedy", "maximum_processing"},
            "how the leader decides");
-  f.real("learning_weight", o.learning_weight, ratio, "weight of learning against energy: the paper's 1 - theta");
+  f.real("learning_weight", o.learning_weight, ratio,
+         "weight of learning against energy: the paper's 1 - theta");
   f.real("gradient_weight", o.gradient_weight, non_negative, "theta_1, of the global meta-gradient's bound");
   f.real("mismatch_weight", o.mismatch_weight, non_negative, "theta_2, of the cluster mismatch's bound");
   f.number("point_kbit", o.point_size, "size of a data point, 1 kbit = 1000 bit");
@@ -251,7 +267,8 @@ void bind_planning(Fields& f, PlanningOptions& o) {
            Names6{"beam", "learned", "myopic", "sequential", "nearest", "threshold_nearest"}, "who decides");
   f.real("reward_scale", o.reward_scale, positive, "reward C");
   f.real("objective_weight", o.objective_weight, non_negative, "c_1 of the reward, on O(s)");
-  f.real("gradient_weight", o.gradient_weight, non_negative, "c_2 of the reward, on unvisited clusters' gradients");
+  f.real("gradient_weight", o.gradient_weight, non_negative,
+         "c_2 of the reward, on unvisited clusters' gradients");
   f.real("travel_weight", o.travel_weight, non_negative, "c_3 of the reward, per J of travel");
   f.real("penalty", o.penalty, non_negative, "for each swarm below its battery threshold");
   f.real("recharge_cost", o.recharge_cost, non_negative, "O(s) of a swarm at a station");
@@ -267,8 +284,9 @@ void bind_planning(Fields& f, PlanningOptions& o) {
 
 void bind_scenario(Fields& f, Scenario& scenario) {
   f.section("run", "The run.", [&] { bind_run(f, scenario.run); });
-  f.section("world", "The region. Numbers may be { uniform = [low, high] }, { normal = [mean, deviation] },\n"
-                     "# { choice = [...] }, or a list with one value per entity.",
+  f.section("world",
+            "The region. Numbers may be { uniform = [low, high] }, { normal = [mean, deviation] },\n"
+            "# { choice = [...] }, or a list with one value per entity.",
             [&] { bind_world(f, scenario.world); });
   f.section("swarms", "UAV swarms: a leader, workers and coordinators each.",
             [&] { bind_swarms(f, scenario.swarms); });

@@ -34,12 +34,14 @@ class Fields {
   virtual void section(std::string_view name, std::string_view help, const std::function<void()>& keys,
                        bool counts = true) = 0;
   // [section.X] for any X: `keys(X)` binds each; `known` are there without being named in the file.
-  virtual void named_sections(std::string_view name, std::string_view help, const std::vector<std::string>& known,
+  virtual void named_sections(std::string_view name, std::string_view help,
+                              const std::vector<std::string>& known,
                               const std::function<void(const std::string&)>& keys) = 0;
 
   virtual void spread(std::string_view key, Spread& value, const Range& allowed, std::string_view help) = 0;
   virtual void real(std::string_view key, double& value, const Range& allowed, std::string_view help) = 0;
-  virtual void integer(std::string_view key, std::int64_t& value, const Range& allowed, std::string_view help) = 0;
+  virtual void integer(std::string_view key, std::int64_t& value, const Range& allowed,
+                       std::string_view help) = 0;
   virtual void flag(std::string_view key, bool& value, std::string_view help) = 0;
   virtual void text(std::string_view key, std::string& value, std::string_view help) = 0;
   virtual void one_of(std::string_view key, std::size_t& value, std::span<const std::string_view> names,
@@ -57,7 +59,8 @@ class Fields {
   }
   // A list of exactly N numbers: [low, high].
   template <std::size_t N>
-  void tuple(std::string_view key, std::array<double, N>& value, const Range& allowed, std::string_view help) {
+  void tuple(std::string_view key, std::array<double, N>& value, const Range& allowed,
+             std::string_view help) {
     std::vector<double> values(value.begin(), value.end());
     fixed_reals(key, values, N, allowed, help);
     std::copy(values.begin(), values.end(), value.begin());
@@ -79,8 +82,8 @@ class Fields {
 
  protected:
   // A list of exactly `size` numbers.
-  virtual void fixed_reals(std::string_view key, std::vector<double>& values, std::size_t size, const Range& allowed,
-                           std::string_view help) = 0;
+  virtual void fixed_reals(std::string_view key, std::vector<double>& values, std::size_t size,
+                           const Range& allowed, std::string_view help) = 0;
 };
 
 }  // namespace skein

@@ -69,8 +69,8 @@ toml::table with_bases(toml::table table, const std::string& name, const std::fi
                            .message = "leads back to a scenario that is based on this one"});
   }
   chain.push_back(identity);
-  toml::table merged =
-      with_bases(parse(read_file(file, max_scenario_bytes), file.string()), file.string(), file.parent_path(), chain);
+  toml::table merged = with_bases(parse(read_file(file, max_scenario_bytes), file.string()), file.string(),
+                                  file.parent_path(), chain);
   table.erase("base");
   merge(merged, table);
   return merged;
@@ -142,8 +142,12 @@ Scenario load_scenario(const std::filesystem::path& file, const LoadOptions& opt
                {std::filesystem::weakly_canonical(file)}, options);
 }
 
-std::string resolved_scenario(const Scenario& scenario) { return write(scenario, TomlWriter::Comments::none); }
+std::string resolved_scenario(const Scenario& scenario) {
+  return write(scenario, TomlWriter::Comments::none);
+}
 
-std::string starter_scenario(const Scenario& scenario) { return write(scenario, TomlWriter::Comments::every_key); }
+std::string starter_scenario(const Scenario& scenario) {
+  return write(scenario, TomlWriter::Comments::every_key);
+}
 
 }  // namespace skein

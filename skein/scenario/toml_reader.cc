@@ -36,7 +36,8 @@ std::string_view last_part(std::string_view path) {
 std::string place_of(const toml::node& node, const std::string& file) {
   const toml::source_region& source = node.source();
   const std::string& name = source.path ? *source.path : file;
-  return source.begin.line > 0 && !name.starts_with("--set") ? fmt::format("{}:{}", name, source.begin.line) : name;
+  return source.begin.line > 0 && !name.starts_with("--set") ? fmt::format("{}:{}", name, source.begin.line)
+                                                             : name;
 }
 
 std::string value_of(const toml::node& node) {
@@ -70,7 +71,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
         cost[i][j] = i + j;
         continue;
       }
-      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + (a[i - 1] != b[j - 1] ? 1U : 0U)});
+      cost[i][j] = std::min(
+          {cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + (a[i - 1] != b[j - 1] ? 1U : 0U)});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
         cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
       }
@@ -92,7 +94,10 @@ const toml::node* TomlReader::find(std::string_view key) {
 }
 
 void TomlReader::fault(std::string_view key, const toml::node& node, std::string message) {
-  faults_->add({.file = place_of(node, file_), .key = path_of(key), .value = value_of(node), .message = std::move(message)});
+  faults_->add({.file = place_of(node, file_),
+                .key = path_of(key),
+                .value = value_of(node),
+                .message = std::move(message)});
 }
 
 void TomlReader::section(std::string_view name, std::string_view /*help*/, const std::function<void()>& keys,
@@ -109,10 +114,12 @@ void TomlReader::section(std::string_view name, std::string_view /*help*/, const
   table_ = outer;
 }
 
-void TomlReader::named_sections(std::string_view name, std::string_view help, const std::vector<std::string>& known,
+void TomlReader::named_sections(std::string_view name, std::string_view help,
+                                const std::vector<std::string>& known,
                                 const std::function<void(const std::string&)>& keys) {
   std::vector<std::string> names = known;
-  if (const toml::node* node = table_ == nullptr ? nullptr : table_->get(name); node != nullptr && node->is_table()) {
+  if (const toml::node* node = table_ == nullptr ? nullptr : table_->get(name);
+      node != nullptr && node->is_table()) {
     for (const auto& [key, value] : *node->as_table()) {
       const std::string entry(key.str());
       if (std::ranges::find(names, entry) == names.end()) {
@@ -122,13 +129,15 @@ void TomlReader::named_sections(std::string_view name, std::string_view help, co
   }
   const auto bind_each = [&] {
     for (const std::string& entry : names) {
-      section(entry, "", [&] { keys(entry); }, true);
+      section(
+          entry, "", [&] { keys(entry); }, true);
     }
   };
   section(name, help, bind_each, true);
 }
 
-void TomlReader::spread(std::string_view key, Spread& value, const Range& allowed, std::string_view /*help*/) {
+void TomlReader::spread(std::string_view key, Spread& value, const Range& allowed,
+                        std::string_view /*help*/) {
   const toml::node* node = find(key);
   if (node == nullptr) {
     return;
@@ -146,9 +155,12 @@ void TomlReader::spread(std::string_view key, Spread& value, const Range& allowe
     const auto entry = table->begin();
     constexpr std::array<std::pair<std::string_view, Shape>, 3> shapes{
         {{"uniform", Shape::uniform}, {"normal", Shape::normal}, {"choice", Shape::choice}}};
-    const auto* found = std::ranges::find(shapes, entry->first.str(), [](const auto& known) { return known.first; });
+    const auto* found =
+        std::ranges::find(shapes, entry->first.str(), [](const auto& known) { return known.first; });
     if (found == shapes.end() || !entry->second.is_array()) {
-      fault(key, *node, "must be a number, a list, or { uniform = [low, high] }, { normal = [mean, deviation] }, { choice = [...] }");
+      fault(key, *node,
+            "must be a number, a list, or { uniform = [low, high] }, { normal = [mean, deviation] }, { "
+            "choice = [...] }");
       return;
     }
     read.shape = found->second;
@@ -156,7 +168,9 @@ void TomlReader::spread(std::string_view key, Spread& value, const Range& allowe
       return;
     }
   } else {
-    fault(key, *node, "must be a number, a list, or { uniform = [low, high] }, { normal = [mean, deviation] }, { choice = [...] }");
+    fault(key, *node,
+          "must be a number, a list, or { uniform = [low, high] }, { normal = [mean, deviation] }, { choice "
+          "= [...] }");
     return;
   }
   if (std::string message = read.fault(allowed); !message.empty()) {
@@ -179,7 +193,8 @@ void TomlReader::real(std::string_view key, double& value, const Range& allowed,
   value = *number;
 }
 
-void TomlReader::integer(std::string_view key, std::int64_t& value, const Range& allowed, std::string_view /*help*/) {
+void TomlReader::integer(std::string_view key, std::int64_t& value, const Range& allowed,
+                         std::string_view /*help*/) {
   const toml::node* node = find(key);
   if (node == nullptr) {
     return;
@@ -223,7 +238,8 @@ void TomlReader::one_of(std::string_view key, std::size_t& value, std::span<cons
     return;
   }
   const auto* string = node->as_string();
-  const auto found = string == nullptr ? names.end() : std::ranges::find(names, std::string_view(string->get()));
+  const auto found =
+      string == nullptr ? names.end() : std::ranges::find(names, std::string_view(string->get()));
   if (found == names.end()) {
     fault(key, *node, fmt::format("must be one of \"{}\"", fmt::join(names, "\", \"")));
     return;
@@ -238,7 +254,8 @@ bool TomlReader::read_numbers(std::string_view key, const toml::node& node, cons
   for (const toml::node& element : array) {
     const std::optional<double> number = number_of(element);
     if (!number || !allowed.contains(*number)) {
-      fault(key, node, fmt::format("has {} in its list; each must be {}", value_of(element), to_string(allowed)));
+      fault(key, node,
+            fmt::format("has {} in its list; each must be {}", value_of(element), to_string(allowed)));
       return false;
     }
     numbers.push_back(*number);
@@ -313,9 +330,11 @@ void TomlReader::report_unknown_in(const toml::table& table, const std::string& 
       const auto distance = [&](const std::string& candidate) {
         return std::min(edit_distance(full, candidate), edit_distance(key.str(), last_part(candidate)) + 1);
       };
-      const bool worth_it = full.size() <= longest_key_matched && faults_->list().size() < most_faults_matched;
+      const bool worth_it =
+          full.size() <= longest_key_matched && faults_->list().size() < most_faults_matched;
       const auto nearest = worth_it ? std::ranges::min_element(known_, {}, distance) : known_.end();
-      const bool near = nearest != known_.end() && distance(*nearest) <= std::max<std::size_t>(2, full.size() / 3);
+      const bool near =
+          nearest != known_.end() && distance(*nearest) <= std::max<std::size_t>(2, full.size() / 3);
       faults_->add({.file = place_of(node, file_),
                     .key = full,
                     .value = value_of(node),

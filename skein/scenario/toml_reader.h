@@ -26,12 +26,14 @@ class TomlReader final : public Fields {
                       const std::function<void(const std::string&)>& keys) override;
   void spread(std::string_view key, Spread& value, const Range& allowed, std::string_view help) override;
   void real(std::string_view key, double& value, const Range& allowed, std::string_view help) override;
-  void integer(std::string_view key, std::int64_t& value, const Range& allowed, std::string_view help) override;
+  void integer(std::string_view key, std::int64_t& value, const Range& allowed,
+               std::string_view help) override;
   void flag(std::string_view key, bool& value, std::string_view help) override;
   void text(std::string_view key, std::string& value, std::string_view help) override;
   void one_of(std::string_view key, std::size_t& value, std::span<const std::string_view> names,
               std::string_view help) override;
-  void reals(std::string_view key, std::vector<double>& values, const Range& allowed, std::string_view help) override;
+  void reals(std::string_view key, std::vector<double>& values, const Range& allowed,
+             std::string_view help) override;
   void pairs(std::string_view key, std::vector<std::array<double, 2>>& values, const Range& allowed,
              std::string_view help) override;
 
@@ -42,8 +44,8 @@ class TomlReader final : public Fields {
  private:
   const toml::node* find(std::string_view key);
   void fault(std::string_view key, const toml::node& node, std::string message);
-  bool read_numbers(std::string_view key, const toml::node& node, const toml::array& array, const Range& allowed,
-                    std::vector<double>& out);
+  bool read_numbers(std::string_view key, const toml::node& node, const toml::array& array,
+                    const Range& allowed, std::vector<double>& out);
   void report_unknown_in(const toml::table& table, const std::string& path);
   [[nodiscard]] std::string path_of(std::string_view key) const;
 

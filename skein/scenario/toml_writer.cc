@@ -88,11 +88,13 @@ void TomlWriter::section(std::string_view name, std::string_view help, const std
   path_ = outer;
 }
 
-void TomlWriter::named_sections(std::string_view name, std::string_view help, const std::vector<std::string>& known,
+void TomlWriter::named_sections(std::string_view name, std::string_view help,
+                                const std::vector<std::string>& known,
                                 const std::function<void(const std::string&)>& keys) {
   for (std::size_t i = 0; i < known.size(); ++i) {
     const std::string part = is_bare(known[i]) ? known[i] : quoted(known[i]);
-    section(fmt::format("{}.{}", name, part), i == 0 ? help : "", [&] { keys(known[i]); }, true);
+    section(
+        fmt::format("{}.{}", name, part), i == 0 ? help : "", [&] { keys(known[i]); }, true);
   }
 }
 
@@ -104,7 +106,8 @@ void TomlWriter::real(std::string_view key, double& value, const Range& allowed,
   line(key, to_toml(value), help, brief(allowed));
 }
 
-void TomlWriter::integer(std::string_view key, std::int64_t& value, const Range& allowed, std::string_view help) {
+void TomlWriter::integer(std::string_view key, std::int64_t& value, const Range& allowed,
+                         std::string_view help) {
   line(key, fmt::format("{}", value), help, brief(allowed));
 }
 

@@ -20,12 +20,14 @@ class TomlWriter final : public Fields {
                       const std::function<void(const std::string&)>& keys) override;
   void spread(std::string_view key, Spread& value, const Range& allowed, std::string_view help) override;
   void real(std::string_view key, double& value, const Range& allowed, std::string_view help) override;
-  void integer(std::string_view key, std::int64_t& value, const Range& allowed, std::string_view help) override;
+  void integer(std::string_view key, std::int64_t& value, const Range& allowed,
+               std::string_view help) override;
   void flag(std::string_view key, bool& value, std::string_view help) override;
   void text(std::string_view key, std::string& value, std::string_view help) override;
   void one_of(std::string_view key, std::size_t& value, std::span<const std::string_view> names,
               std::string_view help) override;
-  void reals(std::string_view key, std::vector<double>& values, const Range& allowed, std::string_view help) override;
+  void reals(std::string_view key, std::vector<double>& values, const Range& allowed,
+             std::string_view help) override;
   void pairs(std::string_view key, std::vector<std::array<double, 2>>& values, const Range& allowed,
              std::string_view help) override;
 
@@ -34,7 +36,8 @@ class TomlWriter final : public Fields {
                    std::string_view help) override;
 
  private:
-  void line(std::string_view key, const std::string& value, std::string_view help, const std::string& allowed);
+  void line(std::string_view key, const std::string& value, std::string_view help,
+            const std::string& allowed);
   void comment(std::string_view text);
 
   Comments comments_;

@@ -35,7 +35,8 @@ void check_sites(Check& check, const SiteOptions& sites, const std::string& sect
   check.require(given == 0 || given == sites.count, section + ".count", fmt::format("{}", sites.count),
                 fmt::format("differs from the {} positions given: leave it out", given));
   for (const auto& point : sites.positions_deg) {
-    check.require(std::abs(point[0]) <= 90.0, section + ".positions_deg", fmt::format("[{}, {}]", point[0], point[1]),
+    check.require(std::abs(point[0]) <= 90.0, section + ".positions_deg",
+                  fmt::format("[{}, {}]", point[0], point[1]),
                   "latitude, the first number, must be in [-90, 90]");
   }
 }
@@ -44,27 +45,29 @@ void check_world(Check& check, const Scenario& s) {
   check.require(s.world.distance_m[0] <= s.world.distance_m[1], "world.distance_m",
                 fmt::format("[{}, {}]", s.world.distance_m[0], s.world.distance_m[1]),
                 "the least distance is above the most");
-  check.require(std::abs(s.world.origin_deg[0]) <= 85.0, "world.origin_deg", fmt::format("{}", s.world.origin_deg[0]),
-                "latitude, the first number, must be in [-85, 85]");
+  check.require(std::abs(s.world.origin_deg[0]) <= 85.0, "world.origin_deg",
+                fmt::format("{}", s.world.origin_deg[0]), "latitude, the first number, must be in [-85, 85]");
   check_sites(check, s.world.clusters.sites, "world.clusters");
   check_sites(check, s.world.stations.sites, "world.stations");
   check_sites(check, s.world.access_points.sites, "world.access_points");
-  check.require(s.swarms.count <= s.world.clusters.sites.count, "swarms.count", fmt::format("{}", s.swarms.count),
+  check.require(s.swarms.count <= s.world.clusters.sites.count, "swarms.count",
+                fmt::format("{}", s.swarms.count),
                 fmt::format("must be at most world.clusters.count, {}: no two swarms share a cluster",
                             s.world.clusters.sites.count));
-  check.require(least_of(s.radio.nlos_excess.spread) >= most_of(s.radio.los_excess.spread), "radio.nlos_excess_db",
-                s.radio.nlos_excess.spread.to_toml(), "must be at least los_excess_db: obstacles add loss");
+  check.require(least_of(s.radio.nlos_excess.spread) >= most_of(s.radio.los_excess.spread),
+                "radio.nlos_excess_db", s.radio.nlos_excess.spread.to_toml(),
+                "must be at least los_excess_db: obstacles add loss");
 }
 
 void check_types(Check& check, const SwarmOptions& swarms) {
   for (const UavType& type : swarms.types) {
     const std::string section = "swarms.types." + type.name;
-    check.require(most_of(type.battery_threshold.spread) < least_of(type.battery.spread), section + ".threshold_kj",
-                  type.battery_threshold.spread.to_toml(),
+    check.require(most_of(type.battery_threshold.spread) < least_of(type.battery.spread),
+                  section + ".threshold_kj", type.battery_threshold.spread.to_toml(),
                   fmt::format("must be below battery_kj, {}: the swarm could never leave a station",
                               type.battery.spread.to_toml()));
-    check.require(most_of(type.least_clock.spread) <= least_of(type.most_clock.spread), section + ".least_clock_mhz",
-                  type.least_clock.spread.to_toml(),
+    check.require(most_of(type.least_clock.spread) <= least_of(type.most_clock.spread),
+                  section + ".least_clock_mhz", type.least_clock.spread.to_toml(),
                   fmt::format("must be at most most_clock_mhz, {}", type.most_clock.spread.to_toml()));
   }
   for (const auto& [role, name] : {std::pair{Role::leader, "leader"}, {Role::worker, "worker"}}) {
@@ -86,21 +89,23 @@ std::size_t num_classes(const DataSourceOptions& source) {
 
 void check_data(Check& check, const DataOptions& data) {
   const std::size_t classes = num_classes(data.source);
-  check.require(data.partition.kind != PartitionOptions::Kind::labels || data.partition.labels_per_group <= classes,
-                "data.labels_per_cluster", fmt::format("{}", data.partition.labels_per_group),
-                fmt::format("is more than the {} classes of {}", classes, data.source.name));
-  check.require(most_of(data.partition.quantity.spread) <= least_of(data.buffer.spread), "data.points_per_device",
-                data.partition.quantity.spread.to_toml(),
+  check.require(
+      data.partition.kind != PartitionOptions::Kind::labels || data.partition.labels_per_group <= classes,
+      "data.labels_per_cluster", fmt::format("{}", data.partition.labels_per_group),
+      fmt::format("is more than the {} classes of {}", classes, data.source.name));
+  check.require(most_of(data.partition.quantity.spread) <= least_of(data.buffer.spread),
+                "data.points_per_device", data.partition.quantity.spread.to_toml(),
                 fmt::format("must be at most data.buffer_points, {}: a device keeps no more",
                             data.buffer.spread.to_toml()));
 }
 
 void check_learning(Check& check, const LearningOptions& learning) {
   const double limit = 1.0 / (6.0 * learning.bound.meta_lipschitz);
-  check.require(learning.meta_step < limit, "learning.meta_step", fmt::format("{:g}", learning.meta_step),
-                fmt::format("must be below 1 / (6 learning.bound.meta_lipschitz) = {:g}: the convergence bound does "
-                            "not hold otherwise",
-                            limit));
+  check.require(
+      learning.meta_step < limit, "learning.meta_step", fmt::format("{:g}", learning.meta_step),
+      fmt::format("must be below 1 / (6 learning.bound.meta_lipschitz) = {:g}: the convergence bound does "
+                  "not hold otherwise",
+                  limit));
 }
 
 void check_planning(Check& check, const PlanningOptions& planning) {
@@ -112,8 +117,9 @@ void check_planning(Check& check, const PlanningOptions& planning) {
   for (const double duration : planning.durations) {
     for (const double local : planning.local_periods) {
       for (const double global : planning.global_periods) {
-        check.require(std::fmod(duration, local * global) == 0.0, "planning.durations", fmt::format("{:g}", duration),
-                      fmt::format("is no multiple of local period {:g} times global period {:g}", local, global));
+        check.require(
+            std::fmod(duration, local * global) == 0.0, "planning.durations", fmt::format("{:g}", duration),
+            fmt::format("is no multiple of local period {:g} times global period {:g}", local, global));
       }
     }
   }

@@ -23,8 +23,8 @@ class Channel {
 
  private:
   [[nodiscard]] DataRate rate(const Node& from, const Node& to, double loss) const {
-    const double variation =
-        shadowing(world_->radio, world_->seed, {.sequence = sequence_, .node = from.number, .other_node = to.number});
+    const double variation = shadowing(world_->radio, world_->seed,
+                                       {.sequence = sequence_, .node = from.number, .other_node = to.number});
     return data_rate(world_->radio, from.transmit_power, loss * variation);
   }
 
@@ -34,7 +34,8 @@ class Channel {
 
 }  // namespace
 
-SwarmLinks swarm_links(const World& world, std::size_t swarm_index, std::size_t cluster_index, std::size_t sequence) {
+SwarmLinks swarm_links(const World& world, std::size_t swarm_index, std::size_t cluster_index,
+                       std::size_t sequence) {
   const Swarm& swarm = world.swarms[swarm_index];
   const Cluster& cluster = world.clusters[cluster_index];
   const std::vector<Position> points = hover_points(world, swarm_index, cluster_index);
@@ -53,7 +54,8 @@ SwarmLinks swarm_links(const World& world, std::size_t swarm_index, std::size_t 
   const Position& access_point = world.access_points[links.access_point].position;
   links.access_point_distance = ground_distance(points[0], access_point);
 
-  links.device_to_uav = Table<DataRate>(cluster.devices.count, swarm.workers.count + swarm.coordinators.count);
+  links.device_to_uav =
+      Table<DataRate>(cluster.devices.count, swarm.workers.count + swarm.coordinators.count);
   for (std::size_t i = 0; i < links.device_to_uav.rows; ++i) {
     for (std::size_t j = 0; j < links.device_to_uav.columns; ++j) {
       links.device_to_uav(i, j) =

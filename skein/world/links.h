@@ -26,13 +26,13 @@ struct Table {
 struct SwarmLinks {
   std::size_t swarm = 0;
   std::size_t cluster = 0;
-  std::size_t access_point = 0;               // the nearest
-  Length access_point_distance{};             // flown one way by the leader, horizontally
-  Table<DataRate> device_to_uav;              // devices x (workers, then coordinators)
-  Table<DataRate> coordinator_to_worker;      // coordinators x workers
-  std::vector<DataRate> worker_to_leader;     // model upload
-  std::vector<DataRate> leader_to_worker;     // model broadcast
-  DataRate leader_to_access_point{};          // with the leader hovering above the access point
+  std::size_t access_point = 0;            // the nearest
+  Length access_point_distance{};          // flown one way by the leader, horizontally
+  Table<DataRate> device_to_uav;           // devices x (workers, then coordinators)
+  Table<DataRate> coordinator_to_worker;   // coordinators x workers
+  std::vector<DataRate> worker_to_leader;  // model upload
+  std::vector<DataRate> leader_to_worker;  // model broadcast
+  DataRate leader_to_access_point{};       // with the leader hovering above the access point
 };
 
 SwarmLinks swarm_links(const World& world, std::size_t swarm, std::size_t cluster, std::size_t sequence);

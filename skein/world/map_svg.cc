@@ -93,20 +93,25 @@ class Picture {
   }
   // Words on a halo of the background, so that lines do not cross them.
   void halo_label(double x, double y, std::string_view words, std::string_view style) {
-    label(x, y, words, fmt::format(R"({} stroke="#fbfaf7" stroke-width="4" stroke-linejoin="round" paint-order="stroke")", style));
+    label(x, y, words,
+          fmt::format(R"({} stroke="#fbfaf7" stroke-width="4" stroke-linejoin="round" paint-order="stroke")",
+                      style));
   }
 
   void device(double x, double y, double r) { circle(x, y, r, fmt::format(R"(fill="{}")", "#7a8793")); }
   void leader(double x, double y, double r, std::string_view colour) {
-    add(fmt::format(R"(<path d="M{0:.1f} {1:.1f}L{2:.1f} {3:.1f}L{0:.1f} {4:.1f}L{5:.1f} {3:.1f}Z" fill="{6}" stroke="#fff" stroke-width="1.2"/>)",
-                    x, y - 1.35 * r, x + 1.35 * r, y, y + 1.35 * r, x - 1.35 * r, colour));
+    add(fmt::format(
+        R"(<path d="M{0:.1f} {1:.1f}L{2:.1f} {3:.1f}L{0:.1f} {4:.1f}L{5:.1f} {3:.1f}Z" fill="{6}" stroke="#fff" stroke-width="1.2"/>)",
+        x, y - 1.35 * r, x + 1.35 * r, y, y + 1.35 * r, x - 1.35 * r, colour));
   }
   void worker(double x, double y, double r, std::string_view colour) {
-    rect(x - r, y - r, 2 * r, 2 * r, fmt::format(R"(rx="1.5" fill="{}" stroke="#fff" stroke-width="1.2")", colour));
+    rect(x - r, y - r, 2 * r, 2 * r,
+         fmt::format(R"(rx="1.5" fill="{}" stroke="#fff" stroke-width="1.2")", colour));
   }
   void coordinator(double x, double y, double r, std::string_view colour) {
-    add(fmt::format(R"(<path d="M{0:.1f} {1:.1f}L{2:.1f} {3:.1f}L{4:.1f} {3:.1f}Z" fill="#fff" stroke="{5}" stroke-width="2.2"/>)", x,
-                    y - 1.2 * r, x + 1.15 * r, y + 0.9 * r, x - 1.15 * r, colour));
+    add(fmt::format(
+        R"(<path d="M{0:.1f} {1:.1f}L{2:.1f} {3:.1f}L{4:.1f} {3:.1f}Z" fill="#fff" stroke="{5}" stroke-width="2.2"/>)",
+        x, y - 1.2 * r, x + 1.15 * r, y + 0.9 * r, x - 1.15 * r, colour));
   }
   void uav(Role role, double x, double y, double r, std::string_view colour) {
     switch (role) {
@@ -120,12 +125,14 @@ class Picture {
   }
   void station(double x, double y) {
     rect(x - 10, y - 10, 20, 20, R"(rx="4" fill="#F0E442" stroke="#22303c" stroke-width="1.2")");
-    add(fmt::format(R"(<path d="M{:.1f} {:.1f}l-5 9h5l-2 7l7 -10h-5l3 -6z" fill="#22303c"/>)", x + 0.5, y - 8));
+    add(fmt::format(R"(<path d="M{:.1f} {:.1f}l-5 9h5l-2 7l7 -10h-5l3 -6z" fill="#22303c"/>)", x + 0.5,
+                    y - 8));
   }
   void access_point(double x, double y) {
     add(fmt::format(R"(<path d="M{0:.1f} {1:.1f}l-7 19h14z" fill="#22303c"/>)", x, y - 6));
-    add(fmt::format(R"(<path d="M{:.1f} {:.1f}a9 9 0 0 1 16 0M{:.1f} {:.1f}a5 5 0 0 1 8 0" fill="none" stroke="#22303c" stroke-width="1.8"/>)",
-                    x - 8, y - 8, x - 4, y - 5));
+    add(fmt::format(
+        R"(<path d="M{:.1f} {:.1f}a9 9 0 0 1 16 0M{:.1f} {:.1f}a5 5 0 0 1 8 0" fill="none" stroke="#22303c" stroke-width="1.8"/>)",
+        x - 8, y - 8, x - 4, y - 5));
   }
 
   [[nodiscard]] std::string finish(const std::string& title) const {
@@ -160,9 +167,10 @@ void draw_grid(Picture& picture, const View& view) {
   }
   picture.label(view.left + view.size / 2, view.top + view.size + 36, "east (m)",
                 fmt::format(R"(font-size="13" text-anchor="middle" fill="{}")", ink));
-  picture.label(18, view.top + view.size / 2, "north (m)",
-                fmt::format(R"x(font-size="13" text-anchor="middle" fill="{}" transform="rotate(-90 18 {:.1f})")x", ink,
-                            view.top + view.size / 2));
+  picture.label(
+      18, view.top + view.size / 2, "north (m)",
+      fmt::format(R"x(font-size="13" text-anchor="middle" fill="{}" transform="rotate(-90 18 {:.1f})")x", ink,
+                  view.top + view.size / 2));
 }
 
 void draw_scale_bar(Picture& picture, const View& view) {
@@ -170,7 +178,8 @@ void draw_scale_bar(Picture& picture, const View& view) {
   const double x = view.left + 16;
   const double y = view.top + view.size - 16;
   picture.rect(x, y - 5, metres * view.scale, 5, fmt::format(R"(fill="{}")", ink));
-  picture.halo_label(x, y - 11, metres >= 1000 ? fmt::format("{:g} km", metres / 1000) : fmt::format("{:g} m", metres),
+  picture.halo_label(x, y - 11,
+                     metres >= 1000 ? fmt::format("{:g} km", metres / 1000) : fmt::format("{:g} m", metres),
                      fmt::format(R"(font-size="12" fill="{}")", ink));
 }
 
@@ -180,9 +189,10 @@ void draw_map(Picture& picture, const World& world, const View& view, const std:
   for (const SwarmLinks& link : links) {
     const Position& from = world.clusters[link.cluster].centre;
     const Position& to = world.access_points[link.access_point].position;
-    picture.line(view.x(from), view.y(from), view.x(to), view.y(to),
-                 fmt::format(R"(stroke="{}" stroke-width="1.8" stroke-dasharray="3 5" stroke-linecap="round")",
-                             colour_of(link.swarm)));
+    picture.line(
+        view.x(from), view.y(from), view.x(to), view.y(to),
+        fmt::format(R"(stroke="{}" stroke-width="1.8" stroke-dasharray="3 5" stroke-linecap="round")",
+                    colour_of(link.swarm)));
   }
   for (std::size_t c = 0; c < world.clusters.size(); ++c) {
     const Cluster& cluster = world.clusters[c];
@@ -196,19 +206,21 @@ void draw_map(Picture& picture, const World& world, const View& view, const std:
                        : fmt::format(R"(fill="{0}" fill-opacity="0.13" stroke="{0}" stroke-width="2.2")",
                                      colour_of(here->swarm)));
     for (std::size_t i = cluster.devices.first; i < cluster.devices.end(); ++i) {
-      picture.device(view.x(world.devices[i].position), view.y(world.devices[i].position), std::min(1.9, r / 4));
+      picture.device(view.x(world.devices[i].position), view.y(world.devices[i].position),
+                     std::min(1.9, r / 4));
     }
     if (here != links.end()) {
       const std::vector<Position> points = hover_points(world, here->swarm, c);
       for (std::size_t i = 0; i < points.size(); ++i) {
-        picture.uav(world.uavs[world.swarms[here->swarm].leader + i].role, view.x(points[i]), view.y(points[i]),
-                    std::min(3.6, r / 3), colour_of(here->swarm));
+        picture.uav(world.uavs[world.swarms[here->swarm].leader + i].role, view.x(points[i]),
+                    view.y(points[i]), std::min(3.6, r / 3), colour_of(here->swarm));
       }
     }
     if (labels) {
       picture.halo_label(x, y - r - 6,
-                         here == links.end() ? world.site_name(c)
-                                             : fmt::format("{} · swarm {}", world.site_name(c), here->swarm + 1),
+                         here == links.end()
+                             ? world.site_name(c)
+                             : fmt::format("{} · swarm {}", world.site_name(c), here->swarm + 1),
                          fmt::format(R"(font-size="14" font-weight="600" text-anchor="middle" fill="{}")",
                                      here == links.end() ? ink : colour_of(here->swarm)));
     }
@@ -217,8 +229,9 @@ void draw_map(Picture& picture, const World& world, const View& view, const std:
     const Position& p = world.stations[r].position;
     picture.station(view.x(p), view.y(p));
     if (labels) {
-      picture.halo_label(view.x(p), view.y(p) - 16, world.site_name(world.clusters.size() + r),
-                         fmt::format(R"(font-size="14" font-weight="600" text-anchor="middle" fill="{}")", ink));
+      picture.halo_label(
+          view.x(p), view.y(p) - 16, world.site_name(world.clusters.size() + r),
+          fmt::format(R"(font-size="14" font-weight="600" text-anchor="middle" fill="{}")", ink));
     }
   }
   for (std::size_t a = 0; a < world.access_points.size(); ++a) {
@@ -247,7 +260,8 @@ void draw_close_up(Picture& picture, const World& world, const SwarmLinks& link,
   const Swarm& swarm = world.swarms[link.swarm];
   const std::vector<Position> points = hover_points(world, link.swarm, link.cluster);
   const std::string_view colour = colour_of(link.swarm);
-  const View view{cluster.centre.x.si(), cluster.centre.y.si(), size / (2.3 * cluster.radius.si()), side_left, top, size};
+  const View view{
+      cluster.centre.x.si(), cluster.centre.y.si(), size / (2.3 * cluster.radius.si()), side_left, top, size};
   const auto at = [&](std::size_t uav) -> const Position& { return points[uav - swarm.leader]; };
   const auto connect = [&](const Position& a, const Position& b, std::string_view style) {
     picture.line(view.x(a), view.y(a), view.x(b), view.y(b), style);
@@ -255,12 +269,14 @@ void draw_close_up(Picture& picture, const World& world, const SwarmLinks& link,
   picture.circle(view.x(cluster.centre), view.y(cluster.centre), cluster.radius.si() * view.scale,
                  fmt::format(R"(fill="{0}" fill-opacity="0.08" stroke="{0}" stroke-width="1.5")", colour));
   for (std::size_t j = swarm.workers.first; j < swarm.workers.end(); ++j) {
-    connect(at(j), at(swarm.leader), fmt::format(R"(stroke="{}" stroke-opacity="0.55" stroke-width="1.2")", colour));
+    connect(at(j), at(swarm.leader),
+            fmt::format(R"(stroke="{}" stroke-opacity="0.55" stroke-width="1.2")", colour));
   }
   for (std::size_t h = 0; h < swarm.coordinators.count; ++h) {
     for (std::size_t j = 0; j < swarm.workers.count; ++j) {
       connect(at(swarm.coordinators.first + h), at(swarm.workers.first + j),
-              fmt::format(R"(stroke="{}" stroke-opacity="0.55" stroke-width="1.2" stroke-dasharray="4 3")", colour));
+              fmt::format(R"(stroke="{}" stroke-opacity="0.55" stroke-width="1.2" stroke-dasharray="4 3")",
+                          colour));
     }
   }
   for (std::size_t i = 0; i < cluster.devices.count; ++i) {
@@ -317,8 +333,9 @@ void draw_legend(Picture& picture, double top) {
   picture.label(right + 28, row(0) + 7, "recharging station", words);
   picture.access_point(right + 8, row(1) + 4);
   picture.label(right + 28, row(1) + 12, "access point", words);
-  picture.line(right, row(3) - 9, right + 20, row(3) - 9,
-               fmt::format(R"(stroke="{}" stroke-width="1.8" stroke-dasharray="3 5" stroke-linecap="round")", grey));
+  picture.line(
+      right, row(3) - 9, right + 20, row(3) - 9,
+      fmt::format(R"(stroke="{}" stroke-width="1.8" stroke-dasharray="3 5" stroke-linecap="round")", grey));
   picture.label(right + 28, row(3) - 5, "leader's flight", words);
 }
 
@@ -327,9 +344,10 @@ void draw_legend(Picture& picture, double top) {
 std::string world_svg(const World& world, const std::vector<SwarmLinks>& links) {
   Picture picture;
   const View view = view_of_all(world);
-  const std::string title = fmt::format("{} clusters, {} stations, {} access points, {} swarms of {} UAVs, {} devices",
-                                        world.clusters.size(), world.stations.size(), world.access_points.size(),
-                                        world.swarms.size(), world.uavs.size(), world.devices.size());
+  const std::string title =
+      fmt::format("{} clusters, {} stations, {} access points, {} swarms of {} UAVs, {} devices",
+                  world.clusters.size(), world.stations.size(), world.access_points.size(),
+                  world.swarms.size(), world.uavs.size(), world.devices.size());
   picture.label(map_left, 40, title, fmt::format(R"(font-size="19" font-weight="600" fill="{}")", ink));
   picture.label(side_left + side_width, 40, fmt::format("seed {}", world.seed),
                 fmt::format(R"(font-size="13" text-anchor="end" fill="{}")", faint));

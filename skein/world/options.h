@@ -88,7 +88,9 @@ struct SwarmOptions {
   std::vector<UavType> types{
       UavType{.name = "leader", .role = Role::leader},
       UavType{.name = "worker", .role = Role::worker, .count = {uniform(3, 5), unit::number, whole_number}},
-      UavType{.name = "coordinator", .role = Role::coordinator, .count = {uniform(1, 2), unit::number, whole_number}},
+      UavType{.name = "coordinator",
+              .role = Role::coordinator,
+              .count = {uniform(1, 2), unit::number, whole_number}},
   };
 };
 

@@ -50,7 +50,8 @@ class Neighbourhood {
   };
 
   [[nodiscard]] Cell cell(double x, double y) const {
-    return {static_cast<std::int64_t>(std::floor(x / least_)), static_cast<std::int64_t>(std::floor(y / least_))};
+    return {static_cast<std::int64_t>(std::floor(x / least_)),
+            static_cast<std::int64_t>(std::floor(y / least_))};
   }
   static std::int64_t key(std::int64_t x, std::int64_t y) { return x * 0x1'0000'0000 + y; }
 
@@ -71,8 +72,8 @@ Position dart(double radius, RandomStream& stream) {
   }
 }
 
-std::vector<Position> throw_darts(std::size_t count, const DistanceRange& range, std::span<const Position> given,
-                                  RandomStream& stream) {
+std::vector<Position> throw_darts(std::size_t count, const DistanceRange& range,
+                                  std::span<const Position> given, RandomStream& stream) {
   Neighbourhood neighbourhood(range.least.si());
   Position centre;
   for (const Position& point : given) {
@@ -88,7 +89,8 @@ std::vector<Position> throw_darts(std::size_t count, const DistanceRange& range,
       site.x += centre.x;
       site.y += centre.y;
       placed = neighbourhood.is_free(site.x.si(), site.y.si()) &&
-               std::ranges::all_of(given, [&](const Position& p) { return ground_distance(p, site) <= range.most; });
+               std::ranges::all_of(given,
+                                   [&](const Position& p) { return ground_distance(p, site) <= range.most; });
       if (placed) {
         neighbourhood.add(site.x.si(), site.y.si());
         sites.push_back(site);
@@ -108,7 +110,8 @@ std::vector<Position> lattice(double spacing, double radius) {
   const auto rows = static_cast<std::int64_t>(radius / row) + 2;
   const auto columns = static_cast<std::int64_t>(radius / spacing) + 2;
   std::vector<Position> best;
-  for (const auto& [shift_x, shift_y] : {std::pair{0.0, 0.0}, {spacing / 2.0, 0.0}, {spacing / 2.0, row / 3.0}}) {
+  for (const auto& [shift_x, shift_y] :
+       {std::pair{0.0, 0.0}, {spacing / 2.0, 0.0}, {spacing / 2.0, row / 3.0}}) {
     std::vector<Position> points;
     for (std::int64_t j = -rows; j <= rows; ++j) {
       for (std::int64_t i = -columns; i <= columns; ++i) {
@@ -151,8 +154,8 @@ std::vector<Position> hexagonal(std::size_t count, double least, double radius, 
 
 }  // namespace
 
-std::vector<Position> place_sites(std::size_t count, const DistanceRange& range, std::span<const Position> given,
-                                  RandomStream& stream) {
+std::vector<Position> place_sites(std::size_t count, const DistanceRange& range,
+                                  std::span<const Position> given, RandomStream& stream) {
   expect(range.least > Length(0.0) && range.most >= range.least, "place_sites needs 0 < least <= most");
   std::vector<Position> most;
   for (int attempt = 0; attempt < attempts && (attempt == 0 || most.size() < count); ++attempt) {

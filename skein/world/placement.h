@@ -22,7 +22,7 @@ struct DistanceRange {
 //
 // Returns fewer than `count` points, as many as were found, where it cannot place them all. The disc and the
 // lattice are not the best packing there is: a few more points may fit.
-std::vector<Position> place_sites(std::size_t count, const DistanceRange& range, std::span<const Position> given,
-                                  RandomStream& stream);
+std::vector<Position> place_sites(std::size_t count, const DistanceRange& range,
+                                  std::span<const Position> given, RandomStream& stream);
 
 }  // namespace skein

@@ -33,8 +33,8 @@ class Draw {
 };
 
 template <class Q>
-void check_list(const Distribution<Q>& distribution, const std::string& key, std::size_t count, std::string_view entity,
-                Faults& faults) {
+void check_list(const Distribution<Q>& distribution, const std::string& key, std::size_t count,
+                std::string_view entity, Faults& faults) {
   if (const auto size = distribution.list_size(); size && *size != count) {
     faults.add(fault(key, distribution.spread.to_toml(),
                      fmt::format("has {} values; a list needs one per {}, {} in all", *size, entity, count)));
@@ -58,10 +58,11 @@ std::vector<Position> place(std::size_t count, const WorldOptions& options, std:
   const DistanceRange range{Length(options.distance_m[0]), Length(options.distance_m[1])};
   std::vector<Position> placed = place_sites(count, range, given, stream);
   if (placed.size() < count) {
-    faults.add(fault("world.distance_m", fmt::format("[{}, {}]", options.distance_m[0], options.distance_m[1]),
-                     fmt::format("{} {} cannot be placed with all pairwise distances in this range: {} fit; raise "
-                                 "the second number, lower the first, or place fewer",
-                                 count, purpose, placed.size())));
+    faults.add(
+        fault("world.distance_m", fmt::format("[{}, {}]", options.distance_m[0], options.distance_m[1]),
+              fmt::format("{} {} cannot be placed with all pairwise distances in this range: {} fit; raise "
+                          "the second number, lower the first, or place fewer",
+                          count, purpose, placed.size())));
     placed.clear();
   }
   return placed;
@@ -93,7 +94,8 @@ Sites place_all(const WorldOptions& options, std::uint64_t seed, Faults& faults)
     sites.stations = place(stations.count, options, sites.clusters, "stations", seed, faults);
   }
   if (!options.access_points.sites.given()) {
-    sites.access_points = place(options.access_points.sites.count, options, {}, "access points", seed, faults);
+    sites.access_points =
+        place(options.access_points.sites.count, options, {}, "access points", seed, faults);
   }
   return sites;
 }
@@ -109,8 +111,8 @@ Position scatter(const Cluster& cluster, RandomStream& stream) {
   }
 }
 
-void sample_clusters(const WorldOptions& options, const std::vector<Position>& centres, ThreadPool& pool, World& world,
-                     Faults& faults) {
+void sample_clusters(const WorldOptions& options, const std::vector<Position>& centres, ThreadPool& pool,
+                     World& world, Faults& faults) {
   const Draw draw(world.seed);
   check_list(options.clusters.devices, "world.clusters.devices", centres.size(), "cluster", faults);
   check_list(options.clusters.radius, "world.clusters.radius_m", centres.size(), "cluster", faults);
@@ -144,10 +146,11 @@ void sample_clusters(const WorldOptions& options, const std::vector<Position>& c
 
 void sample_stations(const WorldOptions& options, const Sites& sites, World& world, Faults& faults) {
   const Draw draw(world.seed);
-  check_list(options.stations.charge_power, "world.stations.charge_w", sites.stations.size(), "station", faults);
-  check_list(options.stations.swap_time, "world.stations.swap_s", sites.stations.size(), "station", faults);
-  check_list(options.access_points.height, "world.access_points.height_m", sites.access_points.size(), "access point",
+  check_list(options.stations.charge_power, "world.stations.charge_w", sites.stations.size(), "station",
              faults);
+  check_list(options.stations.swap_time, "world.stations.swap_s", sites.stations.size(), "station", faults);
+  check_list(options.access_points.height, "world.access_points.height_m", sites.access_points.size(),
+             "access point", faults);
   faults.throw_if_any();
   for (std::size_t r = 0; r < sites.stations.size(); ++r) {
     world.stations.push_back(
@@ -230,10 +233,12 @@ std::vector<TypeCounts> sample_counts(const SwarmOptions& options, std::uint64_t
       workers += options.types[t].role == Role::worker ? counts[t].count[u] : 0;
     }
     if (leaders != 1) {
-      faults.add(fault("swarms.types", "", fmt::format("give swarm {} {} leaders; a swarm has exactly one", u + 1, leaders)));
+      faults.add(fault("swarms.types", "",
+                       fmt::format("give swarm {} {} leaders; a swarm has exactly one", u + 1, leaders)));
     }
     if (workers == 0) {
-      faults.add(fault("swarms.types", "", fmt::format("give swarm {} no worker; a swarm needs at least one", u + 1)));
+      faults.add(fault("swarms.types", "",
+                       fmt::format("give swarm {} no worker; a swarm needs at least one", u + 1)));
     }
   }
   faults.throw_if_any();
@@ -335,7 +340,8 @@ template <class Entity>
 std::size_t nearest(const std::vector<Entity>& entities, const Position& from) {
   expect(!entities.empty(), "nearest of none");
   return static_cast<std::size_t>(
-      std::ranges::min_element(entities, {}, [&](const Entity& e) { return ground_distance(e.position, from); }) -
+      std::ranges::min_element(entities, {},
+                               [&](const Entity& e) { return ground_distance(e.position, from); }) -
       entities.begin());
 }
 
@@ -346,7 +352,8 @@ std::size_t World::nearest_access_point(const Position& from) const { return nea
 std::size_t World::nearest_station(const Position& from) const { return nearest(stations, from); }
 
 std::string World::site_name(std::size_t index) const {
-  return is_station(index) ? fmt::format("R:{}", index - clusters.size() + 1) : fmt::format("C:{}", index + 1);
+  return is_station(index) ? fmt::format("R:{}", index - clusters.size() + 1)
+                           : fmt::format("C:{}", index + 1);
 }
 
 World sample_world(const WorldOptions& options, const SwarmOptions& swarms, const RadioOptions& radio,

@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "skein/base/fault.h"
+#include "world_view.h"
+
+namespace skein::app {
+namespace {
+
+void print_summary(const Scenario& s, const SampledWorld& sampled) {
+  const World& world = sampled.world;
+  const auto row = [](std::string_view name, const std::string& value) {
+    fmt::print("  {:<12}{}\n", name, value);
+  };
+  fmt::print("{}: valid\n", s.run.name);
+  row("run", fmt::format("seed {}, {} training sequences", s.run.seed, s.run.sequences));
+  row("world",
+      fmt::format("{} clusters with {} devices, {} stations, {} access points, sites {:g} to {:g} m apart",
+                  world.clusters.size(), world.devices.size(), world.stations.size(),
+                  world.access_points.size(), s.world.distance_m[0], s.world.distance_m[1]));
+  row("swarms", fmt::format("{} swarms, {} UAVs", world.swarms.size(), world.uavs.size()));
+  for (const UavType& type : s.swarms.types) {
+    const auto count = std::ranges::count(world.uavs, type.name, &Uav::type);
+    if (count > 0) {
+      const auto uav = std::ranges::find(world.uavs, type.name, &Uav::type);
+      row("", fmt::format("{} {}: battery {} kJ, threshold {} kJ, {:.0f} W above a place", count, type.name,
+                          type.battery.spread.to_toml(), type.battery_threshold.spread.to_toml(),
+                          uav->propulsion.hover_power().si()));
+    }
+  }
+  row("radio",
+      fmt::format("{} GHz, {} MHz, noise {} dBm/Hz, shadowing {} dB", s.radio.carrier.spread.to_toml(),
+                  s.radio.bandwidth.spread.to_toml(), s.radio.noise_density.spread.to_toml(),
+                  s.radio.shadowing_deviation.spread.to_toml()));
+  constexpr std::array kinds{"labels", "dirichlet", "iid"};
+  row("data", fmt::format("{}, partition {}, {} points a device, {} new in a sequence, buffer {}",
+                          s.data.source.name, kinds[static_cast<std::size_t>(s.data.partition.kind)],
+                          s.data.partition.quantity.spread.to_toml(), s.data.arrivals.spread.to_toml(),
+                          s.data.buffer.spread.to_toml()));
+  row("drift", fmt::format("labels {}, rotation {} degrees, brightness {}, noise {} a sequence",
+                           s.drift.label_mix.start.spread.to_toml(), s.drift.rotation.start.spread.to_toml(),
+                           s.drift.brightness.start.spread.to_toml(), s.drift.noise.start.spread.to_toml()));
+  row("learning", fmt::format("eta_1 {:g}, eta_2 {:g}, tau_L {}, tau_G {}, {} iterations",
+                              s.learning.inner_step, s.learning.meta_step, s.learning.local_period,
+                              s.learning.global_period, s.learning.iterations));
+  row("offloading", fmt::format("learning weight {:g}, {} kbit a point, {} s for a local round",
+                                s.offloading.learning_weight, s.offloading.point_size.spread.to_toml(),
+                                s.offloading.local_time_limit.spread.to_toml()));
+  row("planning", fmt::format("discount {:g}, penalty {:g}, recharge cost {:g}", s.planning.discount,
+                              s.planning.penalty, s.planning.recharge_cost));
+}
+
+void check(const CommonOptions& options, bool resolved) {
+  const Scenario scenario = load(options);
+  const SampledWorld sampled = sample(scenario, options);
+  if (resolved) {
+    fmt::print("{}", resolved_scenario(scenario));
+  } else if (options.json()) {
+    const nlohmann::ordered_json answer{{"valid", true},
+                                        {"name", scenario.run.name},
+                                        {"seed", scenario.run.seed},
+                                        {"clusters", sampled.world.clusters.size()},
+                                        {"devices", sampled.world.devices.size()},
+                                        {"swarms", sampled.world.swarms.size()},
+                                        {"uavs", sampled.world.uavs.size()}};
+    fmt::print("{}\n", answer.dump(1));
+  } else if (options.talks()) {
+    print_summary(scenario, sampled);
+  }
+}
+
+}  // namespace
+
+void add_check_command(CLI::App& program) {
+  struct Options {
+    CommonOptions common;
+    bool resolved = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = program.add_subcommand(
+      "check", "Find every fault of a scenario, or summarise it; exit code 2 if it has any");
+  add_scenario(*command, options->common);
+  command->add_flag("--resolved", options->resolved, "Print the scenario with every default written out");
+  add_common_options(*command, options->common, "skein check my.toml --set run.seed=3");
+  command->callback([options] { check(options->common, options->resolved); });
+}
+
+}  // namespace skein::app

@@ -1,0 +1,42 @@
+#include "command.h"
+
+namespace skein::app {
+
+void add_common_options(CLI::App& command, CommonOptions& options, const std::string& example) {
+  command.add_option("--set", options.settings, "Override a key of the scenario; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
+  command.add_option("--seed", options.seed, "Override run.seed")->type_name("N");
+  command
+      .add_option("--threads", options.threads, "Threads to use; 0: all cores. Results do not depend on it")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1024));
+  command.add_option("--out", options.out, "Write results to exactly this directory; default runs/NAME")
+      ->type_name("DIR");
+  command.add_flag("--quiet", options.quiet, "Print nothing but errors");
+  command.add_option("--format", options.format, "text for people, json for programs")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command.footer("Example:\n  " + example);
+}
+
+void add_scenario(CLI::App& command, CommonOptions& options) {
+  command.add_option("SCENARIO", options.scenario, "A scenario file; without one, the default mission");
+}
+
+Scenario load(const CommonOptions& options) {
+  LoadOptions load_options{.settings = options.settings};
+  if (options.seed) {
+    load_options.settings.push_back("run.seed=" + std::to_string(*options.seed));
+  }
+  return options.scenario.empty() ? parse_scenario("", "the default mission", load_options)
+                                  : load_scenario(options.scenario, load_options);
+}
+
+std::filesystem::path output_directory(const CommonOptions& options, const Scenario& scenario) {
+  return options.out.empty() ? std::filesystem::path("runs") / scenario.run.name
+                             : std::filesystem::path(options.out);
+}
+
+}  // namespace skein::app

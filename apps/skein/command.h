@@ -1,0 +1,50 @@
+// What all commands share: their options, and how they find a scenario.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "skein/base/thread_pool.h"
+#include "skein/scenario/scenario.h"
+
+namespace skein::app {
+
+// 0: done. 1: done, and the answer is no. 2: the input is wrong. 70: a fault of Skein's own.
+enum class Exit { done = 0, answer_is_no = 1, bad_input = 2, internal_error = 70 };
+
+struct CommonOptions {
+  std::string scenario;                 // a file; empty: the default mission
+  std::vector<std::string> settings{};  // --set a.b=c
+  std::optional<std::size_t> seed{};
+  std::size_t threads = 0;  // 0: all cores
+  std::string out{};        // results go to exactly this directory
+  bool quiet = false;
+  std::string format = "text";
+
+  [[nodiscard]] bool json() const { return format == "json"; }
+  // Tables for people are printed unless something else is wanted of standard output.
+  [[nodiscard]] bool talks() const { return !quiet && !json(); }
+};
+
+// Adds --set, --seed, --threads, --out, --quiet and --format. An example ends the command's help.
+void add_common_options(CLI::App& command, CommonOptions& options, const std::string& example);
+// Adds the SCENARIO argument; without one, the default mission.
+void add_scenario(CLI::App& command, CommonOptions& options);
+
+// The scenario with --set and --seed applied. Throws InputError.
+Scenario load(const CommonOptions& options);
+// --out, or runs/NAME.
+std::filesystem::path output_directory(const CommonOptions& options, const Scenario& scenario);
+
+// Each adds its command to the program.
+void add_check_command(CLI::App& program);
+void add_data_command(CLI::App& program);
+void add_new_command(CLI::App& program);
+void add_run_command(CLI::App& program);
+void add_world_command(CLI::App& program);
+
+}  // namespace skein::app

@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
+
+#include "command.h"
+#include "skein/base/fault.h"
+
+namespace skein::app {
+namespace {
+
+constexpr std::size_t most_faults_shown = 100;
+
+// For people on standard error; with --format json also on standard output, for programs.
+void print_faults(const InputError& error, std::span<char* const> arguments) {
+  const std::vector<Fault>& faults = error.faults();
+  if (std::ranges::any_of(arguments,
+                          [](std::string_view word) { return word == "json" || word == "--format=json"; })) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const Fault& fault : faults) {
+      list.push_back(
+          {{"file", fault.file}, {"key", fault.key}, {"value", fault.value}, {"message", fault.message}});
+    }
+    constexpr auto replace = nlohmann::json::error_handler_t::replace;
+    fmt::print("{}\n",
+               nlohmann::ordered_json{{"valid", false}, {"faults", list}}.dump(1, ' ', false, replace));
+  }
+  for (std::size_t i = 0; i < std::min(faults.size(), most_faults_shown); ++i) {
+    fmt::print(stderr, "skein: {}\n", to_string(faults[i]));
+  }
+  if (faults.size() > most_faults_shown) {
+    fmt::print(stderr, "skein: and {} more\n", faults.size() - most_faults_shown);
+  }
+}
+
+int run(int argc, char** argv) {
+  CLI::App program(
+      "Skein: hierarchical nested personalised federated learning over UAV swarms.\n"
+      "Plans, optimises and runs missions described by scenario files.");
+  program.require_subcommand(1);
+  program.set_version_flag("--version", "skein " SKEIN_VERSION);
+  program.footer(
+      "Start with:\n  skein new my.toml && skein check my.toml && skein run my.toml\n"
+      "Each command has its own --help. Exit codes: 0 done, 1 the answer is no, 2 wrong input.");
+  add_run_command(program);
+  add_new_command(program);
+  add_check_command(program);
+  add_world_command(program);
+
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success& done) {
+    return program.exit(done);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "skein: {}\nskein: see `skein --help`\n", error.what());
+    return static_cast<int>(Exit::bad_input);
+  }
+  return static_cast<int>(Exit::done);
+}
+
+}  // namespace
+}  // namespace skein::app
+
+int main(int argc, char** argv) {
+  using skein::app::Exit;
+  try {
+    return skein::app::run(argc, argv);
+  } catch (const skein::InputError& error) {
+    skein::app::print_faults(error, {argv, static_cast<std::size_t>(argc)});
+    return static_cast<int>(Exit::bad_input);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "skein: not enough memory for this scenario\n");
+    return static_cast<int>(Exit::bad_input);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "skein: a fault of Skein's own: {}\n", error.what());
+    return static_cast<int>(Exit::internal_error);
+  }
+}
