@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "skein/learning/cifar.h"
 #include "skein/learning/data_file.h"
 #include "skein/learning/idx.h"
 
@@ -22,6 +23,13 @@ constexpr std::array sources{
                "apt-get install dataset-fashion-mnist"},
     DataSource{"mnist", "28 x 28 grey images of digits, 10 classes, 60,000 + 10,000",
                "skein data fetch mnist"},
+    DataSource{"cifar10", "32 x 32 colour images of animals and vehicles, 10 classes, 50,000 + 10,000",
+               "skein data fetch cifar10"},
+    DataSource{
+        "radioml", "radio waveforms of 4 modulations at 0 to 18 dB, 80 % + 20 %",
+        "give the path of the official RML2016.10b pickle, or of a directory of x_SNR.npy and y_SNR.npy "
+        "pairs; or use the data set modulations instead"},
+    DataSource{"modulations", "radio waveforms like radioml's, made here", ""},
     DataSource{"synthetic", "small made-up images for tests and first trials", ""},
 };
 
@@ -64,16 +72,17 @@ fs::path idx_file(const fs::path& directory, std::string_view stem, std::string_
   return plain;
 }
 
-Dataset describe(std::string_view name) {
-  if (name == "fashion-mnist") {
-    return {.name = "fashion-mnist",
-            .class_names = {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt",
-                            "Sneaker", "Bag", "Ankle boot"},
-            .scale = 1.0F / 255.0F,
-            .mean = {0.0F},
-            .deviation = {1.0F}};
-  }
-  // Mean and deviation of the training images, as the published study uses them.
+// Names and normalisation as in the published study.
+Dataset describe_fashion_mnist() {
+  return {.name = "fashion-mnist",
+          .class_names = {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker",
+                          "Bag", "Ankle boot"},
+          .scale = 1.0F / 255.0F,
+          .mean = {0.0F},
+          .deviation = {1.0F}};
+}
+
+Dataset describe_mnist() {
   return {.name = "mnist",
           .class_names = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"},
           .scale = 1.0F / 255.0F,
@@ -81,16 +90,25 @@ Dataset describe(std::string_view name) {
           .deviation = {0.3081F}};
 }
 
-DataSplit load_idx(const fs::path& directory, std::string_view name) {
+Dataset describe_cifar10() {
+  return {.name = "cifar10",
+          .class_names = {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship",
+                          "truck"},
+          .scale = 1.0F / 255.0F,
+          .mean = {0.5F, 0.5F, 0.5F},
+          .deviation = {0.5F, 0.5F, 0.5F}};
+}
+
+DataSplit load_idx(const fs::path& directory, const Dataset& description) {
   const auto files = [&](std::string_view part) {
     return IdxFiles{.images = idx_file(directory, fmt::format("{}-images", part), "idx3"),
                     .labels = idx_file(directory, fmt::format("{}-labels", part), "idx1")};
   };
   Faults faults;
   std::optional<Dataset> train =
-      read_or_note(faults, [&] { return read_idx_images(files("train"), describe(name)); });
+      read_or_note(faults, [&] { return read_idx_images(files("train"), description); });
   std::optional<Dataset> test =
-      read_or_note(faults, [&] { return read_idx_images(files("t10k"), describe(name)); });
+      read_or_note(faults, [&] { return read_idx_images(files("t10k"), description); });
   faults.throw_if_any();
   if (train->shape != test->shape) {
     throw_data_fault(
@@ -150,7 +168,17 @@ DataSplit load_data(const DataSourceOptions& options, std::uint64_t seed) {
   if (options.name == "synthetic") {
     return make_synthetic(options.synthetic, seed);
   }
-  return load_idx(given_or_usual_place(options, source), options.name);
+  if (options.name == "modulations") {
+    return make_modulations(options.modulations, seed);
+  }
+  const fs::path place = given_or_usual_place(options, source);
+  if (options.name == "radioml") {
+    return read_radioml(place, options.radioml, seed);
+  }
+  if (options.name == "cifar10") {
+    return read_cifar10(place, describe_cifar10());
+  }
+  return load_idx(place, options.name == "mnist" ? describe_mnist() : describe_fashion_mnist());
 }
 
 }  // namespace skein

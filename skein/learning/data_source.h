@@ -9,14 +9,20 @@
 #include <string_view>
 
 #include "skein/learning/dataset.h"
+#include "skein/learning/modulation.h"
+#include "skein/learning/radioml.h"
 #include "skein/learning/synthetic.h"
 
 namespace skein {
 
 struct DataSourceOptions {
   std::string name = "fashion-mnist";  // one of data_sources()
-  std::filesystem::path path;          // a directory of the set's files; empty: where they are usually found
-  SyntheticOptions synthetic;          // for "synthetic"
+  // A directory of the set's files; for "radioml" the official pickle as well. Empty: where they are usually
+  // found.
+  std::filesystem::path path;
+  RadiomlOptions radioml;         // for "radioml"
+  ModulationOptions modulations;  // for "modulations"
+  SyntheticOptions synthetic;     // for "synthetic"
 };
 
 struct DataSource {

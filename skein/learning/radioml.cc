@@ -23,6 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 using Waveforms = std::map<WaveformKey, std::vector<float>>;
 
+constexpr std::string_view official_name = "RML2016.10b.dat";
+
 bool is_wanted(const WaveformKey& key, const RadiomlOptions& options) {
   return key.snr_db >= options.min_snr_db && key.snr_db <= options.max_snr_db &&
          std::find(radioml_modulations.begin(), radioml_modulations.end(), key.modulation) !=
@@ -212,10 +214,12 @@ DataSplit split_waveforms(Waveforms waveforms, std::uint64_t seed) {
 DataSplit read_radioml(const fs::path& path, const RadiomlOptions& options, std::uint64_t seed) {
   std::error_code error;
   Waveforms waveforms;
-  if (fs::is_directory(path, error)) {
+  const bool is_directory = fs::is_directory(path, error);
+  const fs::path inside = path / official_name;
+  if (is_directory && !fs::exists(inside, error)) {
     waveforms = read_pairs(path, options);
   } else {
-    ByteReader reader(path);
+    ByteReader reader(is_directory ? inside : path);
     waveforms = read_waveform_pickle(reader, [&](const WaveformKey& key) { return is_wanted(key, options); });
   }
   if (waveforms.empty()) {

@@ -26,8 +26,8 @@ struct RadiomlOptions {
 };
 
 // From a directory of x_SNR.npy (n x 2 x 128) and y_SNR.npy (n labels, 0 to 3) for every SNR, or from the
-// official pickle. Waveforms of other modulations and SNRs are left out. Throws InputError naming every file
-// that is wrong.
+// official pickle (or a directory with RML2016.10b.dat). Waveforms of other modulations and SNRs are left
+// out. Throws InputError naming every file that is wrong.
 DataSplit read_radioml(const std::filesystem::path& path, const RadiomlOptions& options, std::uint64_t seed);
 
 // Waveforms of the four modulations, by modulation and SNR, normalised and split.
