@@ -23,7 +23,7 @@ namespace skein {
 struct Nanojoules {
   std::int64_t count = 0;
 
-  friend auto operator<=>(Nanojoules, Nanojoules) = default;
+  friend auto operator<=>(Nanojoules, Nanojoules) = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 // A sum over accounts, which may pass what one account can hold.
