@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
 #include "skein/base/fault.h"
 #include "skein/base/file.h"
 #include "skein/base/random.h"
-#include "tests/learning/temporary_directory.h"
 
 namespace skein {
 namespace {
@@ -239,12 +239,6 @@ TEST(Pickle, ALongStringIsUsedOnce) {
   EXPECT_THAT(message_of("V" + std::string(2000, 'a') +
                          "\np1\n0c_codecs\nencode\np2\n(g1\nVlatin1\ntRg2\n(g1\nVlatin1\ntR."),
               HasSubstr("a long string is used twice"));
-}
-
-TEST(Pickle, RefusesADirectory) {
-  const TemporaryDirectory directory;
-  EXPECT_THROW(ByteReader(directory.path()), InputError);
-  EXPECT_THROW(ByteReader(directory.path() / "absent"), InputError);
 }
 
 }  // namespace
