@@ -63,7 +63,7 @@ LabelMix draw_target(const ClusterDrift& drift, std::size_t cluster, const Drift
 template <class Visit>
 void for_each_rate(const DriftOptions& options, const Visit& visit) {
   visit("label_mix", options.label_mix, &ClusterDriftRates::label_mix);
-  visit("rotation", options.rotation, &ClusterDriftRates::rotation);
+  visit("rotation_deg", options.rotation, &ClusterDriftRates::rotation);
   visit("brightness", options.brightness, &ClusterDriftRates::brightness);
   visit("noise", options.noise, &ClusterDriftRates::noise);
 }

@@ -39,7 +39,7 @@ struct Scenario {
   SwarmOptions swarms{};
   RadioOptions radio{};
   DataOptions data{};
-  DriftOptions drift{};
+  DriftOptions drift{.label_mix = {.start = {uniform(0.02, 0.16), unit::number, ratio}}};
   LearningOptions learning{};
   OffloadingOptions offloading{};
   PlanningOptions planning{};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "skein/scenario/scenario.h"
 
@@ -137,6 +138,10 @@ std::vector<Fault> impossible_combinations(const Scenario& scenario) {
   check_data(check, scenario.data);
   check_learning(check, scenario.learning);
   check_planning(check, scenario.planning);
+  for (Fault& fault : faults_of(scenario.drift, scenario.world.clusters.sites.count)) {
+    fault.key = "drift." + fault.key;
+    check.faults.push_back(std::move(fault));
+  }
   return check.faults;
 }
 

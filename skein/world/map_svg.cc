@@ -98,7 +98,9 @@ class Picture {
                       style));
   }
 
-  void device(double x, double y, double r) { circle(x, y, r, fmt::format(R"(fill="{}")", "#7a8793")); }
+  void device(double x, double y, double r) {
+    circle(x, y, r, R"(fill="#7a8793" stroke="#fff" stroke-width="0.6")");
+  }
   void leader(double x, double y, double r, std::string_view colour) {
     add(fmt::format(
         R"(<path d="M{0:.1f} {1:.1f}L{2:.1f} {3:.1f}L{0:.1f} {4:.1f}L{5:.1f} {3:.1f}Z" fill="{6}" stroke="#fff" stroke-width="1.2"/>)",
@@ -287,11 +289,11 @@ void draw_close_up(Picture& picture, const World& world, const SwarmLinks& link,
     connect(world.devices[cluster.devices.first + i].position, at(swarm.workers.first + best),
             R"(stroke="#7a8793" stroke-width="1" stroke-dasharray="1.5 2.5")");
   }
-  for (std::size_t i = cluster.devices.first; i < cluster.devices.end(); ++i) {
-    picture.device(view.x(world.devices[i].position), view.y(world.devices[i].position), 3.2);
-  }
   for (std::size_t j = swarm.leader; j < swarm.coordinators.end(); ++j) {
     picture.uav(world.uavs[j].role, view.x(at(j)), view.y(at(j)), 5.4, colour);
+  }
+  for (std::size_t i = cluster.devices.first; i < cluster.devices.end(); ++i) {
+    picture.device(view.x(world.devices[i].position), view.y(world.devices[i].position), 3.2);
   }
 
   const double text_left = side_left + size + 12;

@@ -65,7 +65,7 @@ TEST(DriftRates, FaultsAreFoundAllAtOnce) {
   for (const Fault& fault : faults) {
     keys.insert(fault.key);
   }
-  EXPECT_EQ(keys, (std::set<std::string>{"dirichlet_concentration", "label_mix.start", "rotation.growth",
+  EXPECT_EQ(keys, (std::set<std::string>{"dirichlet_concentration", "label_mix.start", "rotation_deg.growth",
                                          "noise.start", "brightness.start"}));
   EXPECT_THROW(sample_drift_rates(options, 8, 1), InputError);
 }

@@ -1,0 +1,305 @@
+#include "skein/scenario/scenario.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "skein/base/fault.h"
+#include "skein/base/file.h"
+#include "skein/scenario/toml_reader.h"
+
+namespace skein {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const std::filesystem::path source_directory = SKEIN_SOURCE_DIR;
+
+std::vector<Fault> faults_of_text(const std::string& text, const LoadOptions& options = {}) {
+  try {
+    parse_scenario(text, "test.toml", options);
+  } catch (const InputError& error) {
+    return error.faults();
+  }
+  return {};
+}
+
+auto fault(const std::string& key, const std::string& message) {
+  return AllOf(Field(&Fault::key, key), Field(&Fault::message, HasSubstr(message)));
+}
+
+TEST(Scenario, AnEmptyFileIsTheDefaultMission) {
+  EXPECT_EQ(resolved_scenario(parse_scenario("", "test.toml")), resolved_scenario(Scenario{}));
+}
+
+TEST(Scenario, TheShippedDefaultIsTheBuiltInDefault) {
+  EXPECT_EQ(resolved_scenario(load_scenario(source_directory / "scenarios/default.toml")),
+            resolved_scenario(Scenario{}));
+}
+
+TEST(Scenario, EveryShippedScenarioLoadsAndItsResolvedFormIsAFixedPoint) {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(source_directory / "scenarios")) {
+    if (entry.path().extension() == ".toml") {
+      SCOPED_TRACE(entry.path());
+      const std::string resolved = resolved_scenario(load_scenario(entry.path()));
+      EXPECT_EQ(resolved_scenario(parse_scenario(resolved, "resolved.toml")), resolved);
+      ++count;
+    }
+  }
+  EXPECT_GE(count, 5U);
+}
+
+TEST(Scenario, TheStarterLoadsBackToTheDefaults) {
+  EXPECT_EQ(resolved_scenario(parse_scenario(starter_scenario(), "new.toml")), resolved_scenario(Scenario{}));
+}
+
+TEST(Scenario, ResolvedKeepsEveryKindOfValue) {
+  const std::string text = R"(
+[run]
+name = "a \"quoted\" name"
+[world]
+hover = "ring"
+[world.clusters]
+positions_m = [[0, 0], [700.25, 1e-3], [0, -800]]
+devices = [3, 4, 5]
+[world.devices]
+power_dbm = { normal = [24, 0.1] }
+[swarms]
+count = 2
+[swarms.types.worker]
+altitude_m = { choice = [25, 27.5] }
+[swarms.types.scout]
+role = "coordinator"
+count = [1, 2]
+propulsion = "rotary_wing"
+[radio]
+noise_dbmphz = -173.9999999999999
+)";
+  const Scenario scenario = parse_scenario(text, "test.toml");
+  EXPECT_EQ(scenario.world.clusters.sites.count, 3U);
+  EXPECT_EQ(scenario.swarms.types.size(), 4U);
+  const std::string resolved = resolved_scenario(scenario);
+  EXPECT_EQ(resolved_scenario(parse_scenario(resolved, "again.toml")), resolved);
+  for (const std::string_view line :
+       {"name = \"a \\\"quoted\\\" name\"", "hover = \"ring\"",
+        "positions_m = [[0, 0], [700.25, 0.001], [0, -800]]", "devices = [3, 4, 5]",
+        "power_dbm = { normal = [24, 0.1] }", "altitude_m = { choice = [25, 27.5] }",
+        "[swarms.types.scout.rotary_wing]", "noise_dbmphz = -173.9999999999999\n"}) {
+    EXPECT_THAT(resolved, HasSubstr(line));
+  }
+}
+
+TEST(Scenario, TenPlantedFaultsAreAllNamedAtOnce) {
+  const std::string text = R"(
+[run]
+seed = "one"
+sequnces = 5
+[world]
+distance_m = [2000, 500]
+[world.clusters]
+radius_m = -3
+devices = { uniform = [10, 8] }
+[swarms.types.worker]
+battery_kj = nan
+threshold_kj = 60
+[radio]
+bandwith_mhz = 2
+[data]
+labels_per_cluster = 11
+[learning]
+meta_step = 0.5
+)";
+  const std::vector<Fault> faults = faults_of_text(text);
+  EXPECT_THAT(faults, SizeIs(10));
+  EXPECT_THAT(faults, Contains(fault("run.seed", "must be a whole number")));
+  EXPECT_THAT(faults, Contains(fault("run.sequnces", "did you mean run.sequences?")));
+  EXPECT_THAT(faults, Contains(fault("world.distance_m", "least distance is above the most")));
+  EXPECT_THAT(faults, Contains(fault("world.clusters.radius_m", "must be a number > 0")));
+  EXPECT_THAT(faults, Contains(fault("world.clusters.devices", "low <= high")));
+  EXPECT_THAT(faults, Contains(fault("swarms.types.worker.battery_kj", "must be finite")));
+  EXPECT_THAT(faults, Contains(fault("swarms.types.worker.threshold_kj", "must be below battery_kj")));
+  EXPECT_THAT(faults, Contains(fault("radio.bandwith_mhz", "did you mean radio.bandwidth_mhz?")));
+  EXPECT_THAT(faults,
+              Contains(fault("data.labels_per_cluster", "more than the 10 classes of fashion-mnist")));
+  EXPECT_THAT(faults,
+              Contains(fault("learning.meta_step", "must be below 1 / (6 learning.bound.meta_lipschitz)")));
+  EXPECT_THAT(faults, Contains(Field(&Fault::file, "test.toml:3"))) << "the line of run.seed";
+}
+
+struct OneFault {
+  std::string text;
+  std::string key;
+  std::string message;
+};
+
+class ScenarioFault : public ::testing::TestWithParam<OneFault> {};
+
+TEST_P(ScenarioFault, IsReportedWithItsKey) {
+  EXPECT_THAT(faults_of_text(GetParam().text), Contains(fault(GetParam().key, GetParam().message)))
+      << GetParam().text;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, ScenarioFault,
+    ::testing::Values(
+        OneFault{"run = 3", "run", "must be a section"},
+        OneFault{"[run]\nname = 3", "run.name", "must be a text in quotes"},
+        OneFault{"[run]\nseed = -1", "run.seed", "whole number in [0"},
+        OneFault{"[run]\nseed = 1.5", "run.seed", "whole number"},
+        OneFault{"[runn]\nseed = 1", "runn", "did you mean run?"},
+        OneFault{"[world]\nbandwidth_mhz = 2", "world.bandwidth_mhz", "did you mean radio.bandwidth_mhz?"},
+        OneFault{"[world]\nhover = \"high\"", "world.hover", "must be one of \"devices\", \"ring\""},
+        OneFault{"[world]\ndistance_m = [1, 2, 3]", "world.distance_m", "list of 2 numbers"},
+        OneFault{"[world]\ndistance_m = [1, \"x\"]", "world.distance_m", "each must be"},
+        OneFault{"[world.clusters]\npositions_m = [[1, 2, 3]]", "world.clusters.positions_m",
+                 "list of pairs"},
+        OneFault{"[world.clusters]\npositions_m = [[1, inf]]", "world.clusters.positions_m", "each must be"},
+        OneFault{"[world.clusters]\ncount = 2\npositions_m = [[1, 2]]", "world.clusters.count",
+                 "differs from the 1"},
+        OneFault{"[world.clusters]\npositions_m = [[1, 2]]\npositions_deg = [[1, 2]]",
+                 "world.clusters.positions_deg", "give one of the two"},
+        OneFault{"[world.clusters]\npositions_deg = [[100, 2]]", "world.clusters.positions_deg", "latitude"},
+        OneFault{"[world.clusters]\ncount = 0", "world.clusters.count", "in [1"},
+        OneFault{"[world.clusters]\ndevices = 0", "world.clusters.devices", ">= 1"},
+        OneFault{"[world.clusters]\ndevices = 2.5", "world.clusters.devices", "whole number"},
+        OneFault{"[world.clusters]\ndevices = []", "world.clusters.devices", "must not be empty"},
+        OneFault{"[world.clusters]\nradius_m = { uniform = [1] }", "world.clusters.radius_m", "[low, high]"},
+        OneFault{"[world.clusters]\nradius_m = { gamma = [1, 2] }", "world.clusters.radius_m", "uniform"},
+        OneFault{"[world.clusters]\nradius_m = { normal = [-100, 1] }", "world.clusters.radius_m",
+                 "almost never"},
+        OneFault{"[world.clusters]\nradius_m = true", "world.clusters.radius_m", "must be a number"},
+        OneFault{"[swarms]\ncount = 9", "swarms.count", "no two swarms share a cluster"},
+        OneFault{"[swarms.types.worker]\nbattery_kj = -5", "swarms.types.worker.battery_kj",
+                 "must be a number > 0"},
+        OneFault{"[swarms.types.leader]\ncount = 0", "swarms.types", "has no leader"},
+        OneFault{"[swarms.types.worker]\nleast_clock_mhz = 3000", "swarms.types.worker.least_clock_mhz",
+                 "at most"},
+        OneFault{"[swarms.types.worker]\npropulsion = \"jet\"", "swarms.types.worker.propulsion", "one of"},
+        OneFault{"[radio]\nnlos_excess_db = 1", "radio.nlos_excess_db", "at least los_excess_db"},
+        OneFault{"[radio]\nbandwidth_mhz = inf", "radio.bandwidth_mhz", "must be finite"},
+        OneFault{"[data]\nsource = \"imagenet\"", "data.source", "must be one of"},
+        OneFault{"[data]\ndisjoint = 1", "data.disjoint", "true or false"},
+        OneFault{"[data]\nsource = \"radioml\"\nlabels_per_cluster = 5", "data.labels_per_cluster",
+                 "4 classes"},
+        OneFault{"[data]\npoints_per_device = 2000", "data.points_per_device", "at most data.buffer_points"},
+        OneFault{"[learning]\ninner_step = nan", "learning.inner_step", "must be"},
+        OneFault{"[learning]\nbatch_ratios = [0.1, 0.2]", "learning.batch_ratios", "list of 3"},
+        OneFault{"[offloading]\nlearning_weight = 1.5", "offloading.learning_weight", "[0, 1]"},
+        OneFault{"[planning]\ndurations = []", "planning.durations", "must not be empty"},
+        OneFault{"[planning]\ndurations = [181]", "planning.durations", "no multiple"},
+        OneFault{"[planning]\ndiscount = 1", "planning.discount", "[0, 1)"},
+        OneFault{"[drift.label_mix]\nstart = [0.1, 0.2]", "drift.label_mix.start", "2 values"},
+        OneFault{"base = 3", "base", "name of a scenario file"}));
+
+TEST(Scenario, TextThatIsNotTomlIsRefusedWithItsPlace) {
+  EXPECT_THAT(faults_of_text("[run\nseed = 1"), Contains(Field(&Fault::message, HasSubstr("is not TOML"))));
+  EXPECT_THAT(faults_of_text("[run\nseed = 1"), Contains(Field(&Fault::file, HasSubstr("test.toml:1"))));
+  EXPECT_THAT(faults_of_text(std::string("\0\1\2\xff\xfe junk", 10)), SizeIs(1));
+  EXPECT_THAT(faults_of_text("[run]\nseed = 1\nseed = 2"), SizeIs(1));
+}
+
+TEST(Scenario, AFileThatIsTooLargeIsRefused) {
+  std::string text(10'000'000, '#');
+  EXPECT_THAT(faults_of_text(text), Contains(Field(&Fault::message, HasSubstr("larger than"))));
+}
+
+TEST(Scenario, AFileOfUnknownKeysEndsQuickly) {
+  std::string text;
+  for (int i = 0; i < 40000; ++i) {
+    text += "key_" + std::to_string(i) + " = 1\n";
+  }
+  EXPECT_THAT(faults_of_text(text), SizeIs(40000));
+}
+
+TEST(Scenario, SettingsOverrideTheFile) {
+  const LoadOptions options{.settings = {"run.seed=7", "run.name=text without quotes",
+                                         "radio.bandwidth_mhz={uniform=[1,3]}",
+                                         "swarms.types.worker.count=[1,2,3]"}};
+  const Scenario scenario = parse_scenario("[run]\nseed = 3", "test.toml", options);
+  EXPECT_EQ(scenario.run.seed, 7U);
+  EXPECT_EQ(scenario.run.name, "text without quotes");
+  EXPECT_EQ(scenario.radio.bandwidth.spread, uniform(1, 3));
+  EXPECT_EQ(scenario.swarms.types[1].count.spread, list({1, 2, 3}));
+}
+
+TEST(Scenario, FaultsOfSettingsNameTheSetting) {
+  EXPECT_THAT(faults_of_text("", {.settings = {"radio.carier_ghz=2"}}),
+              Contains(AllOf(Field(&Fault::file, HasSubstr("--set")),
+                             fault("radio.carier_ghz", "radio.carrier_ghz"))));
+  for (const std::string setting : {"no equals sign", "=3", "a b=3", "[x]=3"}) {
+    EXPECT_THAT(faults_of_text("", {.settings = {setting}}), SizeIs(1)) << setting;
+  }
+}
+
+class ScenarioFiles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = std::filesystem::path(::testing::TempDir()) /
+                 ("scenario_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+    std::filesystem::remove_all(directory_);
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  std::filesystem::path write(const std::string& name, const std::string& text) {
+    write_file(directory_ / name, text);
+    return directory_ / name;
+  }
+
+  std::filesystem::path directory_;
+};
+
+TEST_F(ScenarioFiles, ABaseIsInheritedKeyByKey) {
+  write("a/base.toml", "[run]\nseed = 5\nname = \"base\"\n[radio]\nbandwidth_mhz = { uniform = [1, 2] }");
+  const auto file = write("b/child.toml",
+                          "base = \"../a/base.toml\"\n[run]\nname = \"child\"\n"
+                          "[radio]\nbandwidth_mhz = { normal = [3, 0.1] }");
+  const Scenario scenario = load_scenario(file);
+  EXPECT_EQ(scenario.run.seed, 5U);
+  EXPECT_EQ(scenario.run.name, "child");
+  EXPECT_EQ(scenario.radio.bandwidth.spread, normal(3, 0.1)) << "a distribution replaces, it is not merged";
+}
+
+TEST_F(ScenarioFiles, AFaultInABaseNamesTheBase) {
+  write("base.toml", "[run]\nseed = -5");
+  const auto file = write("child.toml", "base = \"base.toml\"");
+  try {
+    load_scenario(file);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.faults(), Contains(Field(&Fault::file, HasSubstr("base.toml:2"))));
+  }
+}
+
+TEST_F(ScenarioFiles, ACircleOfBasesIsRefused) {
+  write("a.toml", "base = \"b.toml\"");
+  const auto file = write("b.toml", "base = \"a.toml\"");
+  EXPECT_THROW(load_scenario(file), InputError);
+  EXPECT_THROW(load_scenario(write("self.toml", "base = \"self.toml\"")), InputError);
+}
+
+TEST_F(ScenarioFiles, MissingFilesAreNamed) {
+  EXPECT_THROW(load_scenario(directory_ / "none.toml"), InputError);
+  EXPECT_THROW(load_scenario(write("c.toml", "base = \"none.toml\"")), InputError);
+  EXPECT_THROW(load_scenario(directory_), InputError);
+}
+
+TEST(EditDistance, CountsInsertionsDeletionsReplacementsAndSwaps) {
+  EXPECT_EQ(edit_distance("", ""), 0U);
+  EXPECT_EQ(edit_distance("abc", ""), 3U);
+  EXPECT_EQ(edit_distance("bandwidth", "bandwith"), 1U);
+  EXPECT_EQ(edit_distance("sead", "seed"), 1U);
+  EXPECT_EQ(edit_distance("sede", "seed"), 1U);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
+}
+
+}  // namespace
+}  // namespace skein
