@@ -48,7 +48,7 @@ bool Range::contains(double value) const {
 }
 
 std::string to_string(const Range& range) {
-  const std::string kind = range.whole ? "a whole number" : "a number";
+  std::string kind = range.whole ? "a whole number" : "a number";
   const bool has_low = std::isfinite(range.low);
   const bool has_high = std::isfinite(range.high);
   if (has_low && has_high) {

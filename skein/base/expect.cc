@@ -4,8 +4,8 @@
 
 namespace skein {
 
-void fail_expectation(std::string_view message, const std::source_location& where) {
-  throw ProgrammingError(fmt::format("{}:{}: {}", where.file_name(), where.line(), message));
+void fail_expectation(std::string_view message, const char* file, int line) {
+  throw ProgrammingError(fmt::format("{}:{}: {}", file, line, message));
 }
 
 }  // namespace skein

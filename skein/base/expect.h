@@ -1,7 +1,8 @@
 // expect(condition, message): a programmer's fault, checked in every build.
+//
+// The place comes from the compiler's builtins: clang 14 has no std::source_location.
 #pragma once
 
-#include <source_location>
 #include <stdexcept>
 #include <string_view>
 
@@ -12,12 +13,12 @@ class ProgrammingError : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
-[[noreturn]] void fail_expectation(std::string_view message, const std::source_location& where);
+[[noreturn]] void fail_expectation(std::string_view message, const char* file, int line);
 
-inline void expect(bool condition, std::string_view message,
-                   const std::source_location& where = std::source_location::current()) {
+inline void expect(bool condition, std::string_view message, const char* file = __builtin_FILE(),
+                   int line = __builtin_LINE()) {
   if (!condition) [[unlikely]] {
-    fail_expectation(message, where);
+    fail_expectation(message, file, line);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -33,9 +34,9 @@ std::string read_file(const std::filesystem::path& path, std::size_t max_bytes) 
     throw_fault(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
   }
   std::string content;
-  char buffer[1 << 16];
-  while (stream.read(buffer, sizeof buffer), stream.gcount() > 0) {
-    content.append(buffer, static_cast<std::size_t>(stream.gcount()));
+  std::array<char, 1 << 16> buffer{};
+  while (stream.read(buffer.data(), buffer.size()), stream.gcount() > 0) {
+    content.append(buffer.data(), static_cast<std::size_t>(stream.gcount()));
     if (content.size() > max_bytes) {
       throw_fault(path, fmt::format("is larger than the {} bytes allowed", max_bytes));
     }

@@ -42,6 +42,7 @@ class Quantity {
   friend constexpr Quantity operator*(Quantity a, double factor) { return Quantity(a.si_ * factor); }
   friend constexpr Quantity operator*(double factor, Quantity a) { return Quantity(factor * a.si_); }
   friend constexpr Quantity operator/(Quantity a, double divisor) { return Quantity(a.si_ / divisor); }
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the comparison's 0 for a pointer.
   friend constexpr auto operator<=>(Quantity a, Quantity b) = default;
 
  private:

@@ -207,7 +207,7 @@ double read_back(const std::string& text) {
 TEST(ToToml, ReadsBackToTheSameNumber) {
   RandomStream stream(1, "toml");
   for (int i = 0; i < 20000; ++i) {
-    const double value = std::bit_cast<double>(stream.bits());
+    const auto value = std::bit_cast<double>(stream.bits());
     if (std::isfinite(value)) {
       ASSERT_EQ(read_back(to_toml(value)), value) << to_toml(value);
     }
@@ -231,7 +231,7 @@ TEST(ToToml, ReadsAsAPersonWouldWriteIt) {
 
 TEST(ToToml, EveryShapeIsToml) {
   for (const Spread& spread : {constant(1.5), list({1, 2}), uniform(1, 2), normal(1, 2), choice({1, 2})}) {
-    EXPECT_NO_THROW(toml::parse("x = " + spread.to_toml())) << spread.to_toml();
+    EXPECT_TRUE(toml::parse("x = " + spread.to_toml()).contains("x")) << spread.to_toml();
   }
 }
 

@@ -28,7 +28,7 @@ inline double chi_square(const std::vector<std::size_t>& counts) {
 // Wilson and Hilferty's normal approximation: chi-square as a number of standard deviations. Counts may
 // also be too equal, so both signs matter.
 inline double chi_square_deviations(const std::vector<std::size_t>& counts) {
-  const double freedom = static_cast<double>(counts.size() - 1);
+  const auto freedom = static_cast<double>(counts.size() - 1);
   const double spread = 2.0 / (9.0 * freedom);
   return (std::cbrt(chi_square(counts) / freedom) - (1.0 - spread)) / std::sqrt(spread);
 }
@@ -36,7 +36,7 @@ inline double chi_square_deviations(const std::vector<std::size_t>& counts) {
 // Kolmogorov's sqrt(n) sup |F_n - F|: above 2.69 once in a million.
 inline double kolmogorov(std::vector<double> values, const std::function<double(double)>& distribution) {
   std::ranges::sort(values);
-  const double n = static_cast<double>(values.size());
+  const auto n = static_cast<double>(values.size());
   double largest = 0.0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double f = distribution(values[i]);
