@@ -51,7 +51,7 @@ std::size_t round_down(std::size_t value) {
 std::string grouped(std::size_t value) {
   std::string text = fmt::format("{}", value);
   for (std::size_t place = text.size(); place > 3; place -= 3) {
-    text.insert(place - 3, ",");
+    text.insert(place - 3, 1, ',');
   }
   return text;
 }
