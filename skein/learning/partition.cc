@@ -149,7 +149,7 @@ std::vector<Member> choose_members(const PartitionOptions& options,
                                .value = to_toml(quantity),
                                .message = fmt::format("member {} of group {} wants more data points than the "
                                                       "data set has samples, which is {}",
-                                                      number, group, pools.size())});
+                                                      number + 1, group + 1, pools.size())});
       }
       members.push_back({group, number, static_cast<std::size_t>(quantity)});
     }
@@ -250,7 +250,7 @@ std::vector<Fault> faults_of(const PartitionOptions& options, std::span<const st
   }
   for (std::size_t group = 0; group < num_groups; ++group) {
     if (members_per_group[group] == 0) {
-      faults.add({.message = fmt::format("group {} has no members to give data to", group)});
+      faults.add({.message = fmt::format("group {} has no members to give data to", group + 1)});
     }
   }
   if (num_classes == 0) {

@@ -240,14 +240,15 @@ TEST(Partition, SaysWhyItCannotBeDone) {
   EXPECT_THAT(complaint(bad, members, pools), HasSubstr("labels_per_group = 0"));
 
   EXPECT_THAT(complaint(fine, {}, pools), HasSubstr("there are no groups"));
-  EXPECT_THAT(complaint(fine, {1, 0, 2}, pools), HasSubstr("group 1 has no members"));
+  EXPECT_THAT(complaint(fine, {1, 0, 2}, pools), HasSubstr("group 2 has no members"));
 
   bad = fine;
   bad.quantity = points(constant(102));
   EXPECT_THAT(complaint(bad, members, pools), HasSubstr("51 data points of class"));
   EXPECT_THAT(complaint(bad, members, pools), HasSubstr("are needed by one member, and the data set has 50"));
   bad.quantity = points(constant(1e15));
-  EXPECT_THAT(complaint(bad, members, pools), HasSubstr("wants more data points than the data set has"));
+  EXPECT_THAT(complaint(bad, members, pools),
+              HasSubstr("member 1 of group 1 wants more data points than the data set has"));
   bad.quantity = points(list({1, 2}));
   EXPECT_THAT(complaint(bad, members, pools), HasSubstr("lists 2 values for 3 members"));
   bad.quantity = points(constant(0));
