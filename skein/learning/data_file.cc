@@ -32,7 +32,7 @@ std::string gunzip(std::string_view bytes, std::string_view file, std::size_t ma
   stream.next_in = reinterpret_cast<const Bytef*>(bytes.data());
   stream.avail_in = static_cast<uInt>(bytes.size());
   std::string content;
-  constexpr std::size_t step = std::size_t{1} << 20U;
+  constexpr std::size_t step = std::size_t{1} << 16U;
   while (true) {
     const std::size_t filled = content.size();
     // One byte above the limit shows that the limit is passed.
