@@ -2,7 +2,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <sstream>
+#include <utility>
 
 #include "skein/base/file.h"
 #include "skein/scenario/bind.h"
@@ -33,15 +33,16 @@ toml::table parse(const std::string& text, const std::string& name) {
   }
 }
 
-// Sections are merged key by key; everything else, inline tables too, replaces what was there.
-void merge(toml::table& into, const toml::table& from) {
-  for (const auto& [key, node] : from) {
+// Sections are merged key by key; everything else, inline tables too, replaces what was there. Nodes are moved:
+// a copy would forget the file and line it came from.
+void merge(toml::table& into, toml::table&& from) {
+  for (auto&& [key, node] : from) {
     toml::table* old = into[key].as_table();
-    const toml::table* fresh = node.as_table();
+    toml::table* fresh = node.as_table();
     if (old != nullptr && fresh != nullptr && !old->is_inline() && !fresh->is_inline()) {
-      merge(*old, *fresh);
+      merge(*old, std::move(*fresh));
     } else {
-      into.insert_or_assign(key, node);
+      into.insert_or_assign(key, std::move(node));
     }
   }
 }
@@ -72,7 +73,7 @@ toml::table with_bases(toml::table table, const std::string& name, const std::fi
   toml::table merged = with_bases(parse(read_file(file, max_scenario_bytes), file.string()), file.string(),
                                   file.parent_path(), chain);
   table.erase("base");
-  merge(merged, table);
+  merge(merged, std::move(table));
   return merged;
 }
 
@@ -98,7 +99,7 @@ void apply_setting(toml::table& table, const std::string& setting, Faults& fault
     }
     const std::string last(inner->begin()->first.str());
     inner->insert_or_assign(last, setting.substr(equals + 1));
-    merge(table, text);
+    merge(table, std::move(text));
   } catch (const toml::parse_error& error) {
     faults.add(fault_at(name, fmt::format("is not section.key=value: {}", error.description())));
   }

@@ -279,6 +279,17 @@ TEST_F(ScenarioFiles, AFaultInABaseNamesTheBase) {
   }
 }
 
+TEST_F(ScenarioFiles, AFaultInTheFileItselfNamesItsLine) {
+  write("base.toml", "[run]\nseed = 5");
+  const auto file = write("child.toml", "base = \"base.toml\"\n[run]\nsequences = -1");
+  try {
+    load_scenario(file);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.faults(), Contains(Field(&Fault::file, HasSubstr("child.toml:3"))));
+  }
+}
+
 TEST_F(ScenarioFiles, ACircleOfBasesIsRefused) {
   write("a.toml", "base = \"b.toml\"");
   const auto file = write("b.toml", "base = \"a.toml\"");
