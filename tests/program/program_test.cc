@@ -1,0 +1,168 @@
+// The program as people call it: exit codes, messages, files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+std::string content(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+struct Outcome {
+  int exit_code;
+  std::string out;
+  std::string err;
+};
+
+class Program : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = fs::path(::testing::TempDir()) /
+                 ("program_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+    fs::remove_all(directory_);
+    fs::create_directories(directory_);
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  // Runs `skein WORDS` in the test's own directory.
+  Outcome skein(const std::string& words) {
+    const fs::path out = directory_ / "stdout.txt";
+    const fs::path err = directory_ / "stderr.txt";
+    const std::string command = "cd '" + directory_.string() + "' && '" SKEIN_PROGRAM "' " + words + " > '" +
+                                out.string() + "' 2> '" + err.string() + "'";
+    const int status = std::system(command.c_str());
+    Outcome outcome{WEXITSTATUS(status), content(out), content(err)};
+    fs::remove(out);
+    fs::remove(err);
+    return outcome;
+  }
+
+  fs::path write(const std::string& name, const std::string& text) {
+    std::ofstream(directory_ / name, std::ios::binary) << text;
+    return directory_ / name;
+  }
+
+  std::size_t num_files() const {
+    return static_cast<std::size_t>(
+        std::distance(fs::recursive_directory_iterator(directory_), fs::recursive_directory_iterator{}));
+  }
+
+  fs::path directory_;
+};
+
+TEST_F(Program, RunsTheDefaultMission) {
+  const Outcome outcome = skein("run --out here");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("C:8"));
+  EXPECT_THAT(outcome.out, HasSubstr("Mbit/s"));
+  for (const std::string name : {"scenario.toml", "world.json", "world.geojson", "world.svg"}) {
+    EXPECT_TRUE(fs::exists(directory_ / "here" / name)) << name;
+  }
+  EXPECT_EQ(num_files(), 5U) << "nothing but the directory and its files";
+}
+
+TEST_F(Program, WritesTheSameBytesForAnyNumberOfThreads) {
+  for (const std::string threads : {"1", "2", "7"}) {
+    ASSERT_EQ(skein("world --seed 11 --quiet --set radio.shadowing_db=3 --threads " + threads + " --out t" +
+                    threads)
+                  .exit_code,
+              0);
+  }
+  for (const std::string name : {"scenario.toml", "world.json", "world.geojson", "world.svg"}) {
+    EXPECT_EQ(content(directory_ / "t1" / name), content(directory_ / "t2" / name)) << name;
+    EXPECT_EQ(content(directory_ / "t1" / name), content(directory_ / "t7" / name)) << name;
+  }
+}
+
+TEST_F(Program, TheResolvedScenarioGivesTheSameWorld) {
+  ASSERT_EQ(skein("world --seed 4 --quiet --set swarms.count=5 --out a").exit_code, 0);
+  ASSERT_EQ(skein("world a/scenario.toml --quiet --out b").exit_code, 0);
+  EXPECT_EQ(content(directory_ / "a/world.json"), content(directory_ / "b/world.json"));
+  EXPECT_EQ(content(directory_ / "a/scenario.toml"), content(directory_ / "b/scenario.toml"));
+}
+
+TEST_F(Program, NewThenCheck) {
+  EXPECT_EQ(skein("new my.toml").exit_code, 0);
+  EXPECT_EQ(skein("check my.toml").exit_code, 0);
+  EXPECT_EQ(skein("new my.toml").exit_code, 2) << "does not write over a file";
+  EXPECT_EQ(skein("new my.toml --force --set swarms.count=2").exit_code, 0);
+  EXPECT_THAT(content(directory_ / "my.toml"), HasSubstr("count = 2 "));
+}
+
+TEST_F(Program, SpeaksJson) {
+  const Outcome world = skein("world --format json --out here");
+  EXPECT_EQ(nlohmann::json::parse(world.out)["clusters"].size(), 8U);
+  EXPECT_EQ(nlohmann::json::parse(world.out), nlohmann::json::parse(content(directory_ / "here/world.json")));
+  EXPECT_EQ(nlohmann::json::parse(content(directory_ / "here/world.geojson"))["type"], "FeatureCollection");
+  EXPECT_TRUE(nlohmann::json::parse(skein("check --format json").out)["valid"]);
+  const Outcome wrong = skein("check --format json --set run.seed=x --set radio.los_psi=-1");
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_EQ(nlohmann::json::parse(wrong.out)["faults"].size(), 2U);
+  EXPECT_TRUE(nlohmann::json::parse(skein("run --format json --out here").out).contains("uavs"));
+}
+
+TEST_F(Program, QuietIsQuiet) {
+  for (const std::string command : {"run", "world", "check", "new x.toml"}) {
+    const Outcome outcome = skein(command + " --quiet --out here");
+    EXPECT_EQ(outcome.exit_code, 0) << command << outcome.err;
+    EXPECT_EQ(outcome.out + outcome.err, "") << command;
+  }
+}
+
+TEST_F(Program, EveryCommandHasHelpWithAnExample) {
+  EXPECT_THAT(skein("--help").out, HasSubstr("Start with:"));
+  for (const std::string command : {"run", "world", "check", "new"}) {
+    const Outcome outcome = skein(command + " --help");
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_THAT(outcome.out, HasSubstr("Example:")) << command;
+    for (const std::string option : {"--set", "--seed", "--threads", "--out", "--quiet", "--format"}) {
+      EXPECT_THAT(outcome.out, HasSubstr(option)) << command;
+    }
+  }
+  EXPECT_THAT(skein("--version").out, HasSubstr("skein "));
+}
+
+// Wrong input of every kind: exit code 2, a message, and nothing written.
+TEST_F(Program, RefusesWrongInputAndWritesNothing) {
+  write("junk.toml", std::string("\x7f"
+                                 "ELF\0\0\xff\xfe",
+                                 8));
+  write("large.toml", std::string(10'000'000, 'x'));
+  write("negative.toml", "[swarms.types.worker]\nbattery_kj = -1\n");
+  write("nan.toml", "[radio]\nbandwidth_mhz = nan\n");
+  write("empty_cluster.toml", "[world.clusters]\ndevices = [1, 2, 3, 0, 1, 1, 1, 1]\n");
+  write("crowded.toml", "[world.clusters]\ncount = 500\n");
+  fs::create_directory(directory_ / "folder.toml");
+  const std::size_t before = num_files();
+  for (const std::string words :
+       {"run junk.toml", "run large.toml", "run negative.toml", "run nan.toml", "run empty_cluster.toml",
+        "run crowded.toml", "run folder.toml", "run missing.toml", "run --seed -1", "run --threads many",
+        "run --set", "run --format xml", "run --no-such-option", "fly", "", "run a b"}) {
+    const Outcome outcome = skein(words);
+    EXPECT_EQ(outcome.exit_code, 2) << words << "\n" << outcome.out << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("skein: ")) << words;
+    EXPECT_EQ(num_files(), before) << words << " wrote something";
+  }
+}
+
+TEST_F(Program, AnUnwritableDirectoryIsSaidOnce) {
+  write("file", "");
+  const Outcome outcome = skein("run --out file/below");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("cannot be created"));
+}
+
+}  // namespace
