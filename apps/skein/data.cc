@@ -1,0 +1,260 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <system_error>
+
+#include "command.h"
+#include "skein/base/fault.h"
+#include "skein/base/file.h"
+#include "skein/learning/class_pools.h"
+#include "skein/learning/data_source.h"
+#include "skein/learning/digest.h"
+#include "skein/learning/fetch.h"
+#include "skein/learning/partition.h"
+#include "skein/learning/sample_sheet.h"
+#include "skein/learning/split_preview.h"
+#include "text_table.h"
+#include "world_view.h"
+
+namespace skein::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+std::string dump(const ordered_json& json) {
+  return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+void list_sources(const CommonOptions& options) {
+  TextTable table({"<data set", "<here", "<what it is"});
+  std::string places;
+  ordered_json json = ordered_json::array();
+  for (const DataSource& source : data_sources()) {
+    const bool generated = source.how_to_get.empty();
+    const std::optional<fs::path> place = find_data(source.name);
+    table.add({std::string(source.name),
+               generated ? "made"
+               : place   ? "yes"
+                         : "no",
+               std::string(source.description)});
+    if (!generated) {
+      places += place ? fmt::format("  {} is in {}\n", source.name, place->string())
+                      : fmt::format("  {} is not here: {}\n", source.name, source.how_to_get);
+    }
+    json.push_back({{"name", source.name},
+                    {"description", source.description},
+                    {"generated", generated},
+                    {"present", generated || place.has_value()},
+                    {"path", place ? place->string() : ""},
+                    {"how_to_get", source.how_to_get}});
+  }
+  if (options.json()) {
+    fmt::print("{}", dump(json));
+  } else if (options.talks()) {
+    fmt::print("{}\n{}\nFetched sets are kept in {} (set SKEIN_DATA to change it).\n", table.text(), places,
+               data_directory().string());
+  }
+}
+
+void fetch(const CommonOptions& options, const std::string& name) {
+  std::string stage_shown;
+  const fs::path directory = fetch_data(name, [&](std::string_view stage, double) {
+    if (options.talks() && stage != stage_shown) {
+      stage_shown = stage;
+      fmt::print(stderr, "{} {}\n", stage, name);
+    }
+  });
+  if (options.json()) {
+    fmt::print("{}", dump({{"name", name}, {"path", directory.string()}}));
+  } else if (options.talks()) {
+    fmt::print("{} is in {}\n", name, directory.string());
+  }
+}
+
+// The digest of everything in memory: features, then labels.
+std::string digest_of(const Dataset& dataset) {
+  std::string bytes;
+  std::visit(
+      [&](const auto& values) {
+        // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): any object may be seen as characters.
+        bytes.assign(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0]));
+      },
+      dataset.features);
+  bytes.append(dataset.labels.begin(), dataset.labels.end());
+  return sha256(bytes);
+}
+
+// The regular files of a directory by name, or the file itself.
+std::vector<fs::path> files_at(const fs::path& place) {
+  std::error_code error;
+  if (!fs::is_directory(place, error)) {
+    return {place};
+  }
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(place, error)) {
+    if (entry.is_regular_file(error)) {
+      files.push_back(entry.path());
+    }
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+ordered_json part_json(const Dataset& dataset) {
+  const ClassPools pools(dataset);
+  std::vector<std::size_t> counts;
+  for (std::size_t label = 0; label < pools.num_classes(); ++label) {
+    counts.push_back(pools.of(label).size());
+  }
+  return {{"samples", dataset.size()}, {"class_counts", counts}, {"sha256", digest_of(dataset)}};
+}
+
+std::string channels_text(const std::vector<float>& values) {
+  std::string text;
+  for (const float value : values) {
+    text += fmt::format("{}{:g}", text.empty() ? "" : ", ", value);
+  }
+  return text;
+}
+
+void print_info(const DataSplit& data, const ordered_json& json) {
+  const Dataset& train = data.train;
+  fmt::print("{}: {} x {} x {} (height, width, channels), {} classes\n", train.name, train.shape.height,
+             train.shape.width, train.shape.channels, train.num_classes());
+  fmt::print("a network sees (value * {:g} - mean) / deviation, mean {}, deviation {}\n\n", train.scale,
+             channels_text(train.mean), channels_text(train.deviation));
+  TextTable table({"class", "<name", "train", "test"});
+  for (std::size_t label = 0; label < train.num_classes(); ++label) {
+    table.add({fmt::format("{}", label), train.class_names[label],
+               fmt::format("{}", json["train"]["class_counts"][label].get<std::size_t>()),
+               fmt::format("{}", json["test"]["class_counts"][label].get<std::size_t>())});
+  }
+  table.add({"", "all", fmt::format("{}", train.size()), fmt::format("{}", data.test.size())});
+  fmt::print("{}\nSHA-256 of what is in memory\n  {}  train\n  {}  test\n", table.text(),
+             json["train"]["sha256"].get<std::string>(), json["test"]["sha256"].get<std::string>());
+  if (!json["files"].empty()) {
+    fmt::print("SHA-256 of the files\n");
+    for (const auto& file : json["files"]) {
+      fmt::print("  {}  {}\n", file["sha256"].get<std::string>(), file["file"].get<std::string>());
+    }
+  }
+}
+
+void show_info(const CommonOptions& options, const std::string& name, const std::string& path) {
+  const Scenario scenario = load(options);
+  DataSourceOptions source = scenario.data.source;
+  source.name = name;
+  source.path = path;
+  const DataSplit data = load_data(source, scenario.run.seed);
+  const Dataset& train = data.train;
+  ordered_json json{{"name", train.name},
+                    {"shape", {train.shape.height, train.shape.width, train.shape.channels}},
+                    {"classes", train.class_names},
+                    {"scale", train.scale},
+                    {"mean", train.mean},
+                    {"deviation", train.deviation},
+                    {"train", part_json(train)},
+                    {"test", part_json(data.test)},
+                    {"files", ordered_json::array()}};
+  const std::optional<fs::path> place = path.empty() ? find_data(name) : std::optional<fs::path>(path);
+  if (place) {
+    for (const fs::path& file : files_at(*place)) {
+      json["files"].push_back({{"file", file.string()}, {"sha256", sha256_of_file(file)}});
+    }
+  }
+  if (!options.out.empty()) {
+    write_file(fs::path(options.out) / "samples.svg", sample_sheet_svg(train));
+    write_file(fs::path(options.out) / "data.json", dump(json));
+  }
+  if (options.json()) {
+    fmt::print("{}", dump(json));
+  } else if (options.talks()) {
+    print_info(data, json);
+    fmt::print("{}", options.out.empty()
+                         ? "\n--out DIR writes samples.svg, a sheet of samples\n"
+                         : fmt::format("\nWrote samples.svg (a sheet of samples) and data.json to {}\n",
+                                       options.out));
+  }
+}
+
+// Faults of a partition under the scenario's keys.
+Partition partition_of(const Scenario& scenario, const World& world, const ClassPools& pools,
+                       const CommonOptions& options) {
+  std::vector<std::size_t> devices;
+  for (const Cluster& cluster : world.clusters) {
+    devices.push_back(cluster.devices.count);
+  }
+  try {
+    return partition(scenario.data.partition, devices, pools, scenario.run.seed);
+  } catch (const InputError& error) {
+    std::vector<Fault> faults = error.faults();
+    for (Fault& fault : faults) {
+      fault.file = options.scenario.empty() ? "the default mission" : options.scenario;
+      fault.key = fault.key == "quantity"           ? "data.points_per_device"
+                  : fault.key == "labels_per_group" ? "data.labels_per_cluster"
+                  : fault.key.empty()               ? "data"
+                                                    : "data." + fault.key;
+    }
+    throw InputError(std::move(faults));
+  }
+}
+
+void show_split(const CommonOptions& options) {
+  const Scenario scenario = load(options);
+  const SampledWorld sampled = sample(scenario, options);
+  const DataSplit data = load_data(scenario.data.source, scenario.run.seed);
+  const ClassPools pools(data.train);
+  const SplitPreview split =
+      preview(partition_of(scenario, sampled.world, pools, options), pools, {.data = data.train.name});
+  const fs::path directory = output_directory(options, scenario);
+  write_file(directory / "split.svg", to_svg(split));
+  write_file(directory / "split.json", to_json(split));
+  if (options.json()) {
+    fmt::print("{}", to_json(split));
+  } else if (options.talks()) {
+    fmt::print("{}\nWrote split.svg (the picture) and split.json to {}\n", to_text(split),
+               directory.string());
+  }
+}
+
+}  // namespace
+
+void add_data_command(CLI::App& program) {
+  struct Options {
+    CommonOptions common;
+    std::string name;
+    std::string path;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = program.add_subcommand("data", "Data sets: what there is, and who gets which part");
+  command->require_subcommand(1);
+
+  CLI::App* list =
+      command->add_subcommand("list", "The known data sets, whether they are here, how to get them");
+  add_common_options(*list, options->common, "skein data list");
+  list->callback([options] { list_sources(options->common); });
+
+  CLI::App* fetch_command = command->add_subcommand("fetch", "Download a data set, verified by digest");
+  fetch_command->add_option("NAME", options->name, "mnist or cifar10")->required();
+  add_common_options(*fetch_command, options->common, "skein data fetch mnist");
+  fetch_command->callback([options] { fetch(options->common, options->name); });
+
+  CLI::App* info =
+      command->add_subcommand("info", "Shape, classes, normalisation, digests and a sheet of samples");
+  info->add_option("NAME", options->name, "A data set of `skein data list`")->required();
+  info->add_option("--path", options->path, "Its directory or file, if not where it is usually found");
+  add_common_options(*info, options->common, "skein data info fashion-mnist --out sheet");
+  info->callback([options] { show_info(options->common, options->name, options->path); });
+
+  CLI::App* split =
+      command->add_subcommand("split", "Who gets which data in a scenario: a table and a picture");
+  add_scenario(*split, options->common);
+  add_common_options(*split, options->common,
+                     "skein data split my.toml --set data.partition=dirichlet --out split");
+  split->callback([options] { show_split(options->common); });
+}
+
+}  // namespace skein::app
