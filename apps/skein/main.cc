@@ -51,6 +51,7 @@ int run(int argc, char** argv) {
   add_new_command(program);
   add_check_command(program);
   add_world_command(program);
+  add_data_command(program);
 
   try {
     program.parse(argc, argv);

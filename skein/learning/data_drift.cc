@@ -39,7 +39,7 @@ LabelMix draw_target(const ClusterDrift& drift, std::size_t cluster, const Drift
       const LabelMix unmoved = values;
       stream.shuffle(values);
       if (values == unmoved) {
-        std::ranges::rotate(values, values.begin() + 1);  // differs, unless all are equal
+        std::rotate(values.begin(), values.begin() + 1, values.end());  // differs, unless all are equal
       }
       break;
     }

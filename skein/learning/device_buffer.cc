@@ -25,7 +25,7 @@ const DataPoint& DeviceBuffer::operator[](std::size_t place) const {
 
 std::vector<DataPoint> DeviceBuffer::contents() const {
   std::vector<DataPoint> points(ring_);
-  std::ranges::rotate(points, points.begin() + static_cast<std::ptrdiff_t>(oldest_));
+  std::rotate(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(oldest_), points.end());
   return points;
 }
 

@@ -327,8 +327,8 @@ void TomlReader::report_unknown_in(const toml::table& table, const std::string& 
     const std::string full = path.empty() ? std::string(key.str()) : fmt::format("{}.{}", path, key.str());
     if (!std::ranges::binary_search(known_, full)) {
       // The nearest known key: by the whole path, or by its last part alone where the section is wrong.
-      const auto distance = [&](const std::string& candidate) {
-        return std::min(edit_distance(full, candidate), edit_distance(key.str(), last_part(candidate)) + 1);
+      const auto distance = [&, last = key.str()](const std::string& candidate) {
+        return std::min(edit_distance(full, candidate), edit_distance(last, last_part(candidate)) + 1);
       };
       const bool worth_it =
           full.size() <= longest_key_matched && faults_->list().size() < most_faults_matched;
