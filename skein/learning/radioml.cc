@@ -196,7 +196,8 @@ DataSplit split_waveforms(Waveforms waveforms, std::uint64_t seed) {
   reserve(split.test, total_test);
   while (!waveforms.empty()) {
     const auto& [key, values] = *waveforms.begin();
-    const auto modulation = std::find(radioml_modulations.begin(), radioml_modulations.end(), key.modulation);
+    const auto* const modulation =
+        std::find(radioml_modulations.begin(), radioml_modulations.end(), key.modulation);
     expect(modulation != radioml_modulations.end(), "only the four modulations are split");
     const auto label = static_cast<std::size_t>(modulation - radioml_modulations.begin());
     std::vector<std::size_t> order(values.size() / waveform_values);

@@ -41,7 +41,7 @@ Statistics statistics(const Dataset& data) {
       squares += double{value} * value;
     }
   }
-  const double count = static_cast<double>(data.size() * data.shape.size());
+  const auto count = static_cast<double>(data.size() * data.shape.size());
   return {.mean = sum / count, .deviation = std::sqrt(squares / count - sum / count * sum / count)};
 }
 

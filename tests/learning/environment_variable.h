@@ -1,8 +1,7 @@
 // Sets a variable of the environment for the length of a test; null unsets it.
 #pragma once
 
-#include <stdlib.h>
-
+#include <cstdlib>
 #include <optional>
 #include <string>
 

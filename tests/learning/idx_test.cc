@@ -136,7 +136,7 @@ TEST(Idx, RefusesEveryDamagedByteOfAGzipFile) {
 }
 
 TEST(Idx, RefusesAGzipFileThatUnpacksToTooMuch) {
-  const std::string bomb = gzip(std::string(10'000'000, 'a'));
+  const std::string bomb = gzip(std::string(5'000'000, 'a'));
   EXPECT_LT(bomb.size(), 20'000U);
   EXPECT_THAT(message_of(bomb, 1'000'000), HasSubstr("more than the 1000000 bytes allowed"));
   EXPECT_EQ(message_of(gzip(image_bytes()), image_bytes().size()), "no fault");

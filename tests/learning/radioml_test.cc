@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <set>
@@ -60,7 +61,7 @@ std::vector<int> identities(const Dataset& data, int snr, float maximum) {
   for (std::size_t i = 0; i < data.size(); ++i) {
     if (data.snr_db[i] == snr) {
       data.read(i, sample);
-      found.push_back(static_cast<int>(sample[0] * maximum + 0.5F));
+      found.push_back(static_cast<int>(std::lround(sample[0] * maximum)));
     }
   }
   return found;
@@ -76,7 +77,7 @@ TEST(Radioml, DividesByTheMaximumOfEachSnrAndSplitsEveryClass) {
   EXPECT_EQ(split.test.size(), 12U);
   EXPECT_EQ(split.train.shape, (SampleShape{.height = 2, .width = 128, .channels = 1}));
   for (const auto& [snr, count] : {std::pair{0, 40}, std::pair{2, 20}}) {
-    const float maximum = static_cast<float>(count);
+    const auto maximum = static_cast<float>(count);
     std::vector<int> all = identities(split.train, snr, maximum);
     const std::vector<int> test = identities(split.test, snr, maximum);
     EXPECT_EQ(test.size(), static_cast<std::size_t>(count / 5));
@@ -93,7 +94,7 @@ TEST(Radioml, DividesByTheMaximumOfEachSnrAndSplitsEveryClass) {
   for (std::size_t i = 0; i < split.test.size(); ++i) {
     split.test.read(i, sample);
     const float maximum = split.test.snr_db[i] == 0 ? 40.0F : 20.0F;
-    const int identity = static_cast<int>(sample[0] * maximum + 0.5F);
+    const int identity = static_cast<int>(std::lround(sample[0] * maximum));
     EXPECT_EQ(split.test.labels[i], (identity - 1) % 4);
     EXPECT_FLOAT_EQ(sample[255], -100.0F / maximum);
     ++test_counts[split.test.labels[i]];

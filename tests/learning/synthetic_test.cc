@@ -21,7 +21,8 @@ double nearest_mean_accuracy(const DataSplit& split) {
       means[split.train.labels[i]][j] += sample[j];
     }
   }
-  const double per_class = static_cast<double>(split.train.size() / split.train.num_classes());
+  const auto per_class =
+      static_cast<double>(split.train.size()) / static_cast<double>(split.train.num_classes());
   std::size_t correct = 0;
   for (std::size_t i = 0; i < split.test.size(); ++i) {
     split.test.read(i, sample);

@@ -1,8 +1,7 @@
 // A directory of its own for a test, gone with the object.
 #pragma once
 
-#include <stdlib.h>
-
+#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
