@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "skein/base/fault.h"
+#include "skein/scenario/build.h"
 #include "world_view.h"
 
 namespace skein::app {
@@ -55,6 +56,11 @@ void print_summary(const Scenario& s, const SampledWorld& sampled) {
 void check(const CommonOptions& options, bool resolved) {
   const Scenario scenario = load(options);
   const SampledWorld sampled = sample(scenario, options);
+  with_file_named(options, [&] {
+    Faults faults;
+    faults.add_all(data_faults(scenario, sampled.world));
+    faults.throw_if_any();
+  });
   if (resolved) {
     fmt::print("{}", resolved_scenario(scenario));
   } else if (options.json()) {

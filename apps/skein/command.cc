@@ -25,12 +25,16 @@ void add_scenario(CLI::App& command, CommonOptions& options) {
   command.add_option("SCENARIO", options.scenario, "A scenario file; without one, the default mission");
 }
 
+std::string scenario_name(const CommonOptions& options) {
+  return options.scenario.empty() ? "the default mission" : options.scenario;
+}
+
 Scenario load(const CommonOptions& options) {
   LoadOptions load_options{.settings = options.settings};
   if (options.seed) {
     load_options.settings.push_back("run.seed=" + std::to_string(*options.seed));
   }
-  return options.scenario.empty() ? parse_scenario("", "the default mission", load_options)
+  return options.scenario.empty() ? parse_scenario("", scenario_name(options), load_options)
                                   : load_scenario(options.scenario, load_options);
 }
 

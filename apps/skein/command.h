@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "skein/base/fault.h"
 #include "skein/base/thread_pool.h"
 #include "skein/scenario/scenario.h"
 
@@ -39,6 +41,22 @@ void add_scenario(CLI::App& command, CommonOptions& options);
 Scenario load(const CommonOptions& options);
 // --out, or runs/NAME.
 std::filesystem::path output_directory(const CommonOptions& options, const Scenario& scenario);
+
+// How messages call the scenario.
+std::string scenario_name(const CommonOptions& options);
+// Does the work; a fault it throws without a file is the scenario's.
+template <class Work>
+auto with_file_named(const CommonOptions& options, const Work& work) {
+  try {
+    return work();
+  } catch (const InputError& error) {
+    std::vector<Fault> faults = error.faults();
+    for (Fault& fault : faults) {
+      fault.file = fault.file.empty() ? scenario_name(options) : fault.file;
+    }
+    throw InputError(std::move(faults));
+  }
+}
 
 // Each adds its command to the program.
 void add_check_command(CLI::App& program);

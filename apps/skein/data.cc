@@ -12,9 +12,9 @@
 #include "skein/learning/data_source.h"
 #include "skein/learning/digest.h"
 #include "skein/learning/fetch.h"
-#include "skein/learning/partition.h"
 #include "skein/learning/sample_sheet.h"
 #include "skein/learning/split_preview.h"
+#include "skein/scenario/build.h"
 #include "text_table.h"
 #include "world_view.h"
 
@@ -180,35 +180,14 @@ void show_info(const CommonOptions& options, const std::string& name, const std:
   }
 }
 
-// Faults of a partition under the scenario's keys.
-Partition partition_of(const Scenario& scenario, const World& world, const ClassPools& pools,
-                       const CommonOptions& options) {
-  std::vector<std::size_t> devices;
-  for (const Cluster& cluster : world.clusters) {
-    devices.push_back(cluster.devices.count);
-  }
-  try {
-    return partition(scenario.data.partition, devices, pools, scenario.run.seed);
-  } catch (const InputError& error) {
-    std::vector<Fault> faults = error.faults();
-    for (Fault& fault : faults) {
-      fault.file = options.scenario.empty() ? "the default mission" : options.scenario;
-      fault.key = fault.key == "quantity"           ? "data.points_per_device"
-                  : fault.key == "labels_per_group" ? "data.labels_per_cluster"
-                  : fault.key.empty()               ? "data"
-                                                    : "data." + fault.key;
-    }
-    throw InputError(std::move(faults));
-  }
-}
-
 void show_split(const CommonOptions& options) {
   const Scenario scenario = load(options);
   const SampledWorld sampled = sample(scenario, options);
   const DataSplit data = load_data(scenario.data.source, scenario.run.seed);
   const ClassPools pools(data.train);
   const SplitPreview split =
-      preview(partition_of(scenario, sampled.world, pools, options), pools, {.data = data.train.name});
+      preview(with_file_named(options, [&] { return build_partition(scenario, sampled.world, pools); }),
+              pools, {.data = data.train.name});
   const fs::path directory = output_directory(options, scenario);
   write_file(directory / "split.svg", to_svg(split));
   write_file(directory / "split.json", to_json(split));

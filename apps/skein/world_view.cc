@@ -7,6 +7,7 @@
 
 #include "skein/base/fault.h"
 #include "skein/base/file.h"
+#include "skein/scenario/build.h"
 #include "skein/world/energy.h"
 #include "skein/world/map_svg.h"
 #include "skein/world/world_json.h"
@@ -37,15 +38,7 @@ std::string more_rows(std::size_t count) {
 SampledWorld sample(const Scenario& scenario, const CommonOptions& options) {
   ThreadPool pool(options.threads);
   SampledWorld sampled;
-  try {
-    sampled.world = sample_world(scenario.world, scenario.swarms, scenario.radio, scenario.run.seed, pool);
-  } catch (const InputError& error) {
-    std::vector<Fault> faults = error.faults();
-    for (Fault& fault : faults) {
-      fault.file = options.scenario.empty() ? "the default mission" : options.scenario;
-    }
-    throw InputError(std::move(faults));
-  }
+  sampled.world = with_file_named(options, [&] { return build_world(scenario, pool); });
   sampled.links.resize(sampled.world.swarms.size());
   pool.parallel_for(sampled.links.size(), [&](std::size_t u) {
     sampled.links[u] = swarm_links(sampled.world, u, sampled.world.swarms[u].start_cluster, 0);

@@ -33,8 +33,8 @@ toml::table parse(const std::string& text, const std::string& name) {
   }
 }
 
-// Sections are merged key by key; everything else, inline tables too, replaces what was there. Nodes are moved:
-// a copy would forget the file and line it came from.
+// Sections are merged key by key; everything else, inline tables too, replaces what was there. Nodes are
+// moved: a copy would forget the file and line it came from.
 void merge(toml::table& into, toml::table&& from) {
   for (auto&& [key, node] : from) {
     toml::table* old = into[key].as_table();

@@ -55,6 +55,9 @@ Scenario load_scenario(const std::filesystem::path& file, const LoadOptions& opt
 Scenario parse_scenario(const std::string& text, const std::string& name, const LoadOptions& options = {},
                         const std::filesystem::path& directory = ".");
 
+// The classes of a source, without loading it.
+std::size_t num_classes(const DataSourceOptions& source);
+
 // Combinations that no single key shows to be wrong.
 std::vector<Fault> impossible_combinations(const Scenario& scenario);
 

@@ -80,14 +80,6 @@ void check_types(Check& check, const SwarmOptions& swarms) {
   }
 }
 
-// The classes of a source, without loading it.
-std::size_t num_classes(const DataSourceOptions& source) {
-  if (source.name == "synthetic") {
-    return source.synthetic.classes;
-  }
-  return source.name == "radioml" || source.name == "modulations" ? 4 : 10;
-}
-
 void check_data(Check& check, const DataOptions& data) {
   const std::size_t classes = num_classes(data.source);
   check.require(
@@ -130,6 +122,13 @@ void check_planning(Check& check, const PlanningOptions& planning) {
 }
 
 }  // namespace
+
+std::size_t num_classes(const DataSourceOptions& source) {
+  if (source.name == "synthetic") {
+    return source.synthetic.classes;
+  }
+  return source.name == "radioml" || source.name == "modulations" ? 4 : 10;
+}
 
 std::vector<Fault> impossible_combinations(const Scenario& scenario) {
   Check check;

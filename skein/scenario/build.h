@@ -1,0 +1,24 @@
+// From a scenario to the objects of a run.
+//
+// All throw InputError with every fault under the scenario's keys; the file's name is the caller's to add.
+#pragma once
+
+#include <vector>
+
+#include "skein/base/thread_pool.h"
+#include "skein/learning/class_pools.h"
+#include "skein/learning/partition.h"
+#include "skein/scenario/scenario.h"
+#include "skein/world/world.h"
+
+namespace skein {
+
+World build_world(const Scenario& scenario, ThreadPool& pool);
+
+// What can be said of the scenario's data for this world without loading it. Clusters are the groups of the
+// partition, devices their members.
+std::vector<Fault> data_faults(const Scenario& scenario, const World& world);
+
+Partition build_partition(const Scenario& scenario, const World& world, const ClassPools& pools);
+
+}  // namespace skein
