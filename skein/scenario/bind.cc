@@ -159,6 +159,19 @@ void bind_radio(Fields& f, RadioOptions& o) {
            "deviation of each link's loss from sequence to sequence, R(s)");
 }
 
+void bind_label_sets(Fields& f, std::vector<std::vector<std::size_t>>& sets) {
+  std::vector<std::vector<double>> numbers;
+  for (const std::vector<std::size_t>& set : sets) {
+    numbers.emplace_back(set.begin(), set.end());
+  }
+  f.lists("label_sets", numbers, 0, {.low = 0, .high = 255, .whole = true},
+          "for labels: those of each cluster, instead of a number of them");
+  sets.clear();
+  for (const std::vector<double>& set : numbers) {
+    sets.emplace_back(set.begin(), set.end());
+  }
+}
+
 void bind_data(Fields& f, DataOptions& o) {
   std::vector<std::string_view> names;
   for (const DataSource& source : data_sources()) {
@@ -173,6 +186,7 @@ void bind_data(Fields& f, DataOptions& o) {
   f.choice("partition", o.partition.kind, Names3{"labels", "dirichlet", "iid"}, "who collects which labels");
   f.whole("labels_per_cluster", o.partition.labels_per_group, {.low = 1, .high = 256, .whole = true},
           "for labels: how many each cluster sees");
+  bind_label_sets(f, o.partition.label_sets);
   f.real("dirichlet_concentration", o.partition.dirichlet_concentration, {.low = 1e-3, .high = 1e6},
          "for dirichlet: small is uneven");
   f.number("points_per_device", o.partition.quantity, "data points a device starts with");

@@ -49,9 +49,9 @@ class Fields {
   // A list of numbers of any length.
   virtual void reals(std::string_view key, std::vector<double>& values, const Range& allowed,
                      std::string_view help) = 0;
-  // [[x, y], [x, y]]
-  virtual void pairs(std::string_view key, std::vector<std::array<double, 2>>& values, const Range& allowed,
-                     std::string_view help) = 0;
+  // A list of lists of numbers, each of `size` numbers unless that is 0.
+  virtual void lists(std::string_view key, std::vector<std::vector<double>>& values, std::size_t size,
+                     const Range& allowed, std::string_view help) = 0;
 
   template <class Q>
   void number(std::string_view key, Distribution<Q>& value, std::string_view help) {
@@ -64,6 +64,19 @@ class Fields {
     std::vector<double> values(value.begin(), value.end());
     fixed_reals(key, values, N, allowed, help);
     std::copy(values.begin(), values.end(), value.begin());
+  }
+  // [[x, y], [x, y]]
+  void pairs(std::string_view key, std::vector<std::array<double, 2>>& values, const Range& allowed,
+             std::string_view help) {
+    std::vector<std::vector<double>> lists_of_two;
+    for (const std::array<double, 2>& value : values) {
+      lists_of_two.emplace_back(value.begin(), value.end());
+    }
+    lists(key, lists_of_two, 2, allowed, help);
+    values.clear();
+    for (const std::vector<double>& value : lists_of_two) {
+      values.push_back({value[0], value[1]});
+    }
   }
   void whole(std::string_view key, std::size_t& value, const Range& allowed, std::string_view help) {
     auto number = static_cast<std::int64_t>(value);

@@ -291,28 +291,29 @@ void TomlReader::fixed_reals(std::string_view key, std::vector<double>& values, 
   read_numbers(key, *node, *array, allowed, values);
 }
 
-void TomlReader::pairs(std::string_view key, std::vector<std::array<double, 2>>& values, const Range& allowed,
-                       std::string_view /*help*/) {
+void TomlReader::lists(std::string_view key, std::vector<std::vector<double>>& values, std::size_t size,
+                       const Range& allowed, std::string_view /*help*/) {
   const toml::node* node = find(key);
   if (node == nullptr) {
     return;
   }
+  const std::string wanted = size == 2 ? "must be a list of pairs: [[1, 2], [3, 4]]"
+                                       : "must be a list of lists: [[1, 2, 3], [4, 5]]";
   const toml::array* array = node->as_array();
-  std::vector<std::array<double, 2>> read;
-  for (std::size_t i = 0; array != nullptr && i < array->size(); ++i) {
-    const toml::array* element = (*array)[i].as_array();
-    std::vector<double> numbers;
-    if (element == nullptr || element->size() != 2) {
-      array = nullptr;
-    } else if (!read_numbers(key, *node, *element, allowed, numbers)) {
-      return;
-    } else {
-      read.push_back({numbers[0], numbers[1]});
-    }
-  }
   if (array == nullptr) {
-    fault(key, *node, "must be a list of pairs: [[1, 2], [3, 4]]");
+    fault(key, *node, wanted);
     return;
+  }
+  std::vector<std::vector<double>> read;
+  for (const toml::node& element : *array) {
+    const toml::array* inner = element.as_array();
+    if (inner == nullptr || (size != 0 && inner->size() != size)) {
+      fault(key, *node, wanted);
+      return;
+    }
+    if (!read_numbers(key, *node, *inner, allowed, read.emplace_back())) {
+      return;
+    }
   }
   values = std::move(read);
 }

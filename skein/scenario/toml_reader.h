@@ -34,8 +34,8 @@ class TomlReader final : public Fields {
               std::string_view help) override;
   void reals(std::string_view key, std::vector<double>& values, const Range& allowed,
              std::string_view help) override;
-  void pairs(std::string_view key, std::vector<std::array<double, 2>>& values, const Range& allowed,
-             std::string_view help) override;
+  void lists(std::string_view key, std::vector<std::vector<double>>& values, std::size_t size,
+             const Range& allowed, std::string_view help) override;
 
  protected:
   void fixed_reals(std::string_view key, std::vector<double>& values, std::size_t size, const Range& allowed,

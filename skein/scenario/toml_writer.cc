@@ -134,12 +134,12 @@ void TomlWriter::fixed_reals(std::string_view key, std::vector<double>& values, 
   line(key, list_text(values), help, brief(allowed));
 }
 
-void TomlWriter::pairs(std::string_view key, std::vector<std::array<double, 2>>& values, const Range& allowed,
-                       std::string_view help) {
+void TomlWriter::lists(std::string_view key, std::vector<std::vector<double>>& values, std::size_t /*size*/,
+                       const Range& allowed, std::string_view help) {
   std::vector<std::string> texts;
   texts.reserve(values.size());
-  for (const std::array<double, 2>& value : values) {
-    texts.push_back(list_text({value.begin(), value.end()}));
+  for (const std::vector<double>& value : values) {
+    texts.push_back(list_text(value));
   }
   line(key, fmt::format("[{}]", fmt::join(texts, ", ")), help, brief(allowed));
 }

@@ -1,4 +1,5 @@
 // Any text is a scenario or an InputError; what loads also resolves to itself and samples, or says why not.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -13,14 +14,14 @@
 namespace {
 
 // Worlds above this are left out: the fuzzer looks for faults, not for memory.
-constexpr double largest = 300;
+constexpr std::size_t largest = 300;
 
-double most_of(const skein::Spread& spread) {
+std::size_t most_of(const skein::Spread& spread) {
   double most = 0;
   for (const double number : spread.numbers) {
     most = number > most ? number : most;
   }
-  return most;
+  return static_cast<std::size_t>(std::min(most, 1e6));
 }
 
 bool is_small(const skein::Scenario& s) {

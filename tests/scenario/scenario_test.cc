@@ -83,6 +83,8 @@ count = [1, 2]
 propulsion = "rotary_wing"
 [radio]
 noise_dbmphz = -173.9999999999999
+[data]
+label_sets = [[1, 7, 8], [0], [9, 2]]
 )";
   const Scenario scenario = parse_scenario(text, "test.toml");
   EXPECT_EQ(scenario.world.clusters.sites.count, 3U);
@@ -93,7 +95,8 @@ noise_dbmphz = -173.9999999999999
        {"name = \"a \\\"quoted\\\" name\"", "hover = \"ring\"",
         "positions_m = [[0, 0], [700.25, 0.001], [0, -800]]", "devices = [3, 4, 5]",
         "power_dbm = { normal = [24, 0.1] }", "altitude_m = { choice = [25, 27.5] }",
-        "[swarms.types.scout.rotary_wing]", "noise_dbmphz = -173.9999999999999\n"}) {
+        "[swarms.types.scout.rotary_wing]", "label_sets = [[1, 7, 8], [0], [9, 2]]",
+        "noise_dbmphz = -173.9999999999999\n"}) {
     EXPECT_THAT(resolved, HasSubstr(line));
   }
 }
@@ -186,6 +189,8 @@ INSTANTIATE_TEST_SUITE_P(
         OneFault{"[swarms.types.worker]\npropulsion = \"jet\"", "swarms.types.worker.propulsion", "one of"},
         OneFault{"[radio]\nnlos_excess_db = 1", "radio.nlos_excess_db", "at least los_excess_db"},
         OneFault{"[radio]\nbandwidth_mhz = inf", "radio.bandwidth_mhz", "must be finite"},
+        OneFault{"[data]\nlabel_sets = [1, 2]", "data.label_sets", "list of lists"},
+        OneFault{"[data]\nlabel_sets = [[1, 2.5]]", "data.label_sets", "whole number"},
         OneFault{"[data]\nsource = \"imagenet\"", "data.source", "must be one of"},
         OneFault{"[data]\ndisjoint = 1", "data.disjoint", "true or false"},
         OneFault{"[data]\nsource = \"radioml\"\nlabels_per_cluster = 5", "data.labels_per_cluster",
