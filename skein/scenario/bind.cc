@@ -172,6 +172,45 @@ void bind_label_sets(Fields& f, std::vector<std::vector<std::size_t>>& sets) {
   }
 }
 
+// Waveforms, read or generated.
+void bind_snr(Fields& f, DataSourceOptions& o) {
+  constexpr Range decibels{.low = -20, .high = 60, .whole = true};
+  const auto whole = [&](std::string_view key, int& value, const Range& allowed, std::string_view help) {
+    std::int64_t number = value;
+    f.integer(key, number, allowed, help);
+    value = static_cast<int>(number);
+  };
+  f.section(
+      "radioml", "RADIOML2016.10b.",
+      [&] {
+        whole("least_snr_db", o.radioml.min_snr_db, decibels, "waveforms below are left out");
+        whole("most_snr_db", o.radioml.max_snr_db, decibels, "waveforms above are left out");
+      },
+      o.name == "radioml");
+  ModulationOptions& m = o.modulations;
+  f.section(
+      "modulations", "Generated waveforms.",
+      [&] {
+        f.whole("waveforms", m.waveforms, {.low = 1, .high = 100000, .whole = true},
+                "per modulation and SNR");
+        whole("least_snr_db", m.min_snr_db, decibels, "signal to noise, at least");
+        whole("most_snr_db", m.max_snr_db, decibels, "signal to noise, at most");
+        whole("snr_step_db", m.snr_step_db, {.low = 1, .high = 60, .whole = true}, "between them");
+        f.real("samples_per_symbol", m.samples_per_symbol, {.low = 2, .high = 64}, "samples of a symbol");
+        f.real("roll_off", m.roll_off, positive_ratio, "excess bandwidth of the root-raised cosine");
+        f.real("cpfsk_index", m.cpfsk_index, {.low = 0, .high = 4, .low_open = true},
+               "modulation index of CPFSK");
+        f.real("gfsk_index", m.gfsk_index, {.low = 0, .high = 4, .low_open = true},
+               "modulation index of GFSK");
+        f.real("gfsk_bandwidth_time", m.gfsk_bandwidth_time, {.low = 0.05, .high = 10},
+               "bandwidth times symbol time");
+        f.real("carrier_offset", m.max_carrier_offset, {.low = 0, .high = 0.5}, "most, in cycles per sample");
+        f.real("clock_offset", m.max_clock_offset, {.low = 0, .high = 0.1},
+               "most, as a share of the sample time");
+      },
+      o.name == "modulations");
+}
+
 void bind_data(Fields& f, DataOptions& o) {
   std::vector<std::string_view> names;
   for (const DataSource& source : data_sources()) {
@@ -193,6 +232,7 @@ void bind_data(Fields& f, DataOptions& o) {
   f.flag("disjoint", o.partition.disjoint, "no data point goes to two devices");
   f.number("buffer_points", o.buffer, "data points a device keeps; the oldest go first");
   f.number("arrivals_per_sequence", o.arrivals, "new data points of a device in a training sequence");
+  bind_snr(f, o.source);
   SyntheticOptions& synthetic = o.source.synthetic;
   f.section(
       "synthetic", "Generated images.",

@@ -86,6 +86,11 @@ void check_data(Check& check, const DataOptions& data) {
       data.partition.kind != PartitionOptions::Kind::labels || data.partition.labels_per_group <= classes,
       "data.labels_per_cluster", fmt::format("{}", data.partition.labels_per_group),
       fmt::format("is more than the {} classes of {}", classes, data.source.name));
+  check.require(data.source.radioml.min_snr_db <= data.source.radioml.max_snr_db, "data.radioml.least_snr_db",
+                fmt::format("{}", data.source.radioml.min_snr_db), "must be at most most_snr_db");
+  check.require(data.source.modulations.min_snr_db <= data.source.modulations.max_snr_db,
+                "data.modulations.least_snr_db", fmt::format("{}", data.source.modulations.min_snr_db),
+                "must be at most most_snr_db");
   check.require(most_of(data.partition.quantity.spread) <= least_of(data.buffer.spread),
                 "data.points_per_device", data.partition.quantity.spread.to_toml(),
                 fmt::format("must be at most data.buffer_points, {}: a device keeps no more",

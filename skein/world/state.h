@@ -16,8 +16,8 @@ struct State {
   std::vector<std::size_t> swarm_sites;  // where each swarm is: a site of the world
   Ledger ledger;                         // accounts: UAVs in the world's order, then devices (on mains)
 
-  [[nodiscard]] Ledger::Id account_of_uav(std::size_t uav) const { return uav; }
-  [[nodiscard]] Ledger::Id account_of_device(const World& world, std::size_t device) const {
+  static Ledger::Id account_of_uav(std::size_t uav) { return uav; }
+  static Ledger::Id account_of_device(const World& world, std::size_t device) {
     return world.uavs.size() + device;
   }
 };

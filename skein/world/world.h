@@ -101,7 +101,7 @@ std::vector<Position> hover_points(const World& world, std::size_t swarm, std::s
 
 // Every entity draws from streams of its own, so the result does not depend on the pool. Throws InputError,
 // with the scenario's keys, where the options cannot be met.
-World sample_world(const WorldOptions& world, const SwarmOptions& swarms, const RadioOptions& radio,
+World sample_world(const WorldOptions& options, const SwarmOptions& swarms, const RadioOptions& radio,
                    std::uint64_t seed, ThreadPool& pool);
 
 }  // namespace skein

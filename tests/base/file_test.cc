@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "skein/base/fault.h"
-#include "tests/project/temporary_directory.h"
+#include "tests/temporary_directory.h"
 
 namespace skein {
 namespace {

@@ -30,7 +30,7 @@ std::vector<std::uint64_t> bits_of(RandomStream stream, int count = 4) {
 }
 
 // The bits of a named stream are part of every result ever published: they never change. Values from
-// tests/reference/random.py.
+// tests/reference/random_streams.py.
 TEST(RandomGolden, Bits) {
   EXPECT_THAT(bits_of(RandomStream(0, "")),
               ElementsAre(0xfeb48c6e8d14c16b, 0x48d3522199450d65, 0x3d337a61887dab97, 0xf2162d59d8cd5d2d));

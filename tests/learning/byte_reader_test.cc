@@ -9,7 +9,7 @@
 #include "skein/base/fault.h"
 #include "skein/base/file.h"
 #include "skein/base/random.h"
-#include "tests/learning/temporary_directory.h"
+#include "tests/temporary_directory.h"
 
 namespace skein {
 namespace {

@@ -10,7 +10,7 @@
 #include "skein/base/fault.h"
 #include "skein/base/file.h"
 #include "skein/learning/cifar.h"
-#include "tests/learning/temporary_directory.h"
+#include "tests/temporary_directory.h"
 
 namespace skein {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "skein/base/fault.h"
-#include "tests/learning/temporary_directory.h"
+#include "tests/temporary_directory.h"
 
 namespace skein {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "skein/base/fault.h"
 #include "tests/learning/environment_variable.h"
-#include "tests/learning/temporary_directory.h"
+#include "tests/temporary_directory.h"
 
 namespace skein {
 namespace {

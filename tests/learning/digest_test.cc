@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "skein/base/fault.h"
-#include "tests/learning/temporary_directory.h"
+#include "tests/temporary_directory.h"
 
 namespace skein {
 namespace {

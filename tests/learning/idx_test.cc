@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "tests/learning/temporary_directory.h"
+#include "tests/temporary_directory.h"
 
 namespace skein {
 namespace {

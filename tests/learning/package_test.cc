@@ -13,7 +13,7 @@
 #include "skein/learning/digest.h"
 #include "skein/learning/process.h"
 #include "tests/learning/environment_variable.h"
-#include "tests/learning/temporary_directory.h"
+#include "tests/temporary_directory.h"
 
 namespace skein {
 namespace {

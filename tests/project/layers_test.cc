@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "skein/base/file.h"
-#include "tests/project/temporary_directory.h"
+#include "tests/temporary_directory.h"
 
 namespace skein {
 namespace {

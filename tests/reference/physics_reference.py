@@ -11,15 +11,11 @@ or nearly.
 --check writes nothing and says whether the files are what this script gives.
 """
 
-import sys
-
-# Scripts beside this one may be named like modules of the standard library.
-sys.path.pop(0)
-
 import csv
 import io
 import pathlib
 import random
+import sys
 
 import numpy
 

@@ -305,9 +305,10 @@ TEST(State, StartsFullAboveTheFirstClusters) {
     EXPECT_EQ(state.swarm_sites[u], world.swarms[u].start_cluster);
   }
   for (std::size_t j = 0; j < world.uavs.size(); ++j) {
-    EXPECT_EQ(state.ledger.accounts()[state.account_of_uav(j)].level(), to_nanojoules(world.uavs[j].battery));
+    EXPECT_EQ(state.ledger.accounts()[State::account_of_uav(j)].level(),
+              to_nanojoules(world.uavs[j].battery));
   }
-  EXPECT_TRUE(state.ledger.accounts()[state.account_of_device(world, 0)].on_mains);
+  EXPECT_TRUE(state.ledger.accounts()[State::account_of_device(world, 0)].on_mains);
 }
 
 TEST(Map, HasEverySite) {
