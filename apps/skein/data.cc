@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "command.h"
+#include "progress.h"
 #include "skein/base/fault.h"
 #include "skein/base/file.h"
 #include "skein/learning/class_pools.h"
@@ -60,13 +61,10 @@ void list_sources(const CommonOptions& options) {
 }
 
 void fetch(const CommonOptions& options, const std::string& name) {
-  std::string stage_shown;
-  const fs::path directory = fetch_data(name, [&](std::string_view stage, double) {
-    if (options.talks() && stage != stage_shown) {
-      stage_shown = stage;
-      fmt::print(stderr, "{} {}\n", stage, name);
-    }
-  });
+  const fs::path directory = [&] {
+    Progress progress(options, name);
+    return fetch_data(name, [&](std::string_view stage, double fraction) { progress.show(stage, fraction); });
+  }();
   if (options.json()) {
     fmt::print("{}", dump({{"name", name}, {"path", directory.string()}}));
   } else if (options.talks()) {

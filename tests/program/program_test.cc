@@ -124,7 +124,8 @@ TEST_F(Program, QuietIsQuiet) {
 
 TEST_F(Program, EveryCommandHasHelpWithAnExample) {
   EXPECT_THAT(skein("--help").out, HasSubstr("Start with:"));
-  for (const std::string command : {"run", "world", "check", "new"}) {
+  for (const std::string command :
+       {"run", "world", "check", "new", "data list", "data fetch", "data info", "data split"}) {
     const Outcome outcome = skein(command + " --help");
     EXPECT_EQ(outcome.exit_code, 0);
     EXPECT_THAT(outcome.out, HasSubstr("Example:")) << command;
@@ -133,6 +134,25 @@ TEST_F(Program, EveryCommandHasHelpWithAnExample) {
     }
   }
   EXPECT_THAT(skein("--version").out, HasSubstr("skein "));
+}
+
+TEST_F(Program, ShowsWhoGetsWhichData) {
+  EXPECT_THAT(skein("data list").out, HasSubstr("fashion-mnist"));
+  const Outcome info = skein("data info synthetic --out info");
+  EXPECT_EQ(info.exit_code, 0) << info.err;
+  EXPECT_TRUE(fs::exists(directory_ / "info/samples.svg"));
+  const Outcome split = skein("data split '" SKEIN_SOURCE_DIR "/scenarios/smoke.toml' --out split");
+  EXPECT_EQ(split.exit_code, 0) << split.err;
+  EXPECT_THAT(split.out, HasSubstr("C:3"));
+  EXPECT_TRUE(fs::exists(directory_ / "split/split.svg"));
+  EXPECT_EQ(skein("data info nothing").exit_code, 2);
+  EXPECT_EQ(skein("data fetch nothing").exit_code, 2);
+  const Outcome impossible = skein("data split '" SKEIN_SOURCE_DIR
+                                   "/scenarios/smoke.toml' --out no --set data.disjoint=true "
+                                   "--set data.points_per_device=900 --set data.buffer_points=900");
+  EXPECT_EQ(impossible.exit_code, 2);
+  EXPECT_THAT(impossible.err, HasSubstr("data.points_per_device"));
+  EXPECT_FALSE(fs::exists(directory_ / "no"));
 }
 
 // Wrong input of every kind: exit code 2, a message, and nothing written.

@@ -1,0 +1,60 @@
+#include "progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace skein::app {
+namespace {
+
+constexpr std::string_view clear_line = "\r\x1b[K";
+constexpr auto least_interval = std::chrono::milliseconds(100);
+
+double seconds(std::chrono::steady_clock::duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+}  // namespace
+
+std::string progress_text(double fraction, double seconds_so_far) {
+  constexpr int width = 30;
+  const double done = std::clamp(fraction, 0.0, 1.0);
+  const int filled = static_cast<int>(done * width);
+  const std::string bar =
+      fmt::format("[{:#<{}}{:.<{}}] {:3.0f} %", "", filled, "", width - filled, 100.0 * done);
+  if (done < 0.01 || seconds_so_far < 1.0) {
+    return bar;
+  }
+  const double left = seconds_so_far * (1.0 - done) / done;
+  return left < 90.0 ? fmt::format("{}, {:.0f} s left", bar, left)
+                     : fmt::format("{}, {:.0f} min left", bar, left / 60.0);
+}
+
+Progress::Progress(const CommonOptions& options, std::string title)
+    : visible_(options.talks() && ::isatty(STDERR_FILENO) == 1), title_(std::move(title)) {}
+
+Progress::~Progress() {
+  if (visible_) {
+    fmt::print(stderr, "{}", clear_line);
+  }
+}
+
+void Progress::show(std::string_view stage, double fraction) {
+  const Clock::time_point now = Clock::now();
+  if (stage != stage_) {
+    stage_ = stage;
+    stage_start_ = now;
+    last_shown_ = {};
+  }
+  if (visible_ && now - last_shown_ >= least_interval) {
+    last_shown_ = now;
+    fmt::print(stderr, "{}{}: {} {}", clear_line, title_, stage_,
+               progress_text(fraction, seconds(now - stage_start_)));
+    std::fflush(stderr);
+  }
+}
+
+}  // namespace skein::app
