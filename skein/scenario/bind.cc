@@ -39,8 +39,10 @@ void bind_world(Fields& f, WorldOptions& o) {
           "latitude and longitude of the map's origin");
   f.tuple("distance_m", o.distance_m, {.low = 1, .high = 1e6},
           "least and most distance between any two sites");
-  f.choice("hover", o.hover, Names2{"devices", "ring"},
-           "where UAVs hover: above groups of devices, or on a ring");
+  f.choice("hover", o.hover, Names3{"devices", "ring", "given"},
+           "where UAVs hover: above groups of devices, on a ring, or at given points");
+  f.pairs("hover_points_m", o.hover_points_m, {.low = -1e5, .high = 1e5},
+          "for given: metres east and north of the cluster's centre, workers first");
   f.section("clusters", "Clusters of devices.", [&] {
     bind_sites(f, o.clusters.sites, "clusters (C)");
     f.number("radius_m", o.clusters.radius, "devices are scattered this far around the centre");

@@ -3,6 +3,7 @@
 #include <numbers>
 #include <span>
 
+#include "skein/base/expect.h"
 #include "skein/world/world.h"
 
 namespace skein {
@@ -74,7 +75,13 @@ std::vector<Position> hover_points(const World& world, std::size_t swarm_index, 
   const Cluster& cluster = world.clusters[cluster_index];
   const std::size_t count = swarm.workers.count + swarm.coordinators.count;
   std::vector<Position> points{cluster.centre};
-  if (world.hover == HoverLayout::devices && count <= cluster.devices.count) {
+  if (world.hover == HoverLayout::given) {
+    expect(count <= world.hover_offsets.size(), "a swarm has more UAVs than there are points given");
+    for (std::size_t i = 0; i < count; ++i) {
+      points.push_back({cluster.centre.x + world.hover_offsets[i].x,
+                        cluster.centre.y + world.hover_offsets[i].y, Length(0.0)});
+    }
+  } else if (world.hover == HoverLayout::devices && count <= cluster.devices.count) {
     const std::vector<Position> centres = group_centres(world, cluster, count);
     points.insert(points.end(), centres.begin(), centres.end());
   } else {

@@ -50,12 +50,14 @@ struct StationOptions {
 enum class HoverLayout {
   devices,  // at the centres of groups of devices (Lloyd's algorithm), so that links are short
   ring,     // evenly on a circle of half the cluster's radius
+  given,    // at hover_points_m, workers first
 };
 
 struct WorldOptions {
   std::array<double, 2> origin_deg{40.4237, -86.9212};
   std::array<double, 2> distance_m{500, 2000};
   HoverLayout hover = HoverLayout::devices;
+  std::vector<std::array<double, 2>> hover_points_m{};  // east and north of the cluster's centre
   ClusterOptions clusters{};
   DeviceOptions devices{};
   AccessPointOptions access_points{};

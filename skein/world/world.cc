@@ -336,6 +336,21 @@ void sample_swarms(const SwarmOptions& options, ThreadPool& pool, World& world, 
   faults.throw_if_any();
 }
 
+void check_hover_points(const World& world, Faults& faults) {
+  if (world.hover != HoverLayout::given) {
+    return;
+  }
+  for (std::size_t u = 0; u < world.swarms.size(); ++u) {
+    const std::size_t count = world.swarms[u].workers.count + world.swarms[u].coordinators.count;
+    if (count > world.hover_offsets.size()) {
+      faults.add(
+          fault("world.hover_points_m", fmt::format("{} points", world.hover_offsets.size()),
+                fmt::format("are too few for the {} workers and coordinators of swarm {}", count, u + 1)));
+      return;
+    }
+  }
+}
+
 template <class Entity>
 std::size_t nearest(const std::vector<Entity>& entities, const Position& from) {
   expect(!entities.empty(), "nearest of none");
@@ -362,6 +377,9 @@ World sample_world(const WorldOptions& options, const SwarmOptions& swarms, cons
   world.seed = seed;
   world.origin_deg = options.origin_deg;
   world.hover = options.hover;
+  for (const auto& [east, north] : options.hover_points_m) {
+    world.hover_offsets.push_back({Length(east), Length(north), Length(0.0)});
+  }
   Faults faults;
   const Sites sites = place_all(options, seed, faults);
   if (swarms.count > options.clusters.sites.count) {
@@ -374,6 +392,8 @@ World sample_world(const WorldOptions& options, const SwarmOptions& swarms, cons
   sample_clusters(options, sites.clusters, pool, world, faults);
   sample_stations(options, sites, world, faults);
   sample_swarms(swarms, pool, world, faults);
+  check_hover_points(world, faults);
+  faults.throw_if_any();
   return world;
 }
 

@@ -77,6 +77,7 @@ struct World {
   std::array<double, 2> origin_deg{};
   Radio radio{};
   HoverLayout hover = HoverLayout::devices;
+  std::vector<Position> hover_offsets;  // from a cluster's centre, for HoverLayout::given
   std::vector<Cluster> clusters;
   std::vector<Device> devices;  // cluster by cluster
   std::vector<Station> stations;

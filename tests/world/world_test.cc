@@ -229,6 +229,20 @@ TEST(HoverPoints, AreInsideTheClusterAndApart) {
   }
 }
 
+TEST(HoverPoints, MayBeGiven) {
+  WorldOptions options;
+  options.hover = HoverLayout::given;
+  for (int i = 0; i < 7; ++i) {
+    options.hover_points_m.push_back({10.0 * i, -5.0});
+  }
+  const World world = sampled(options, {}, 1);
+  const std::vector<Position> points = hover_points(world, 0, 2);
+  EXPECT_EQ(points[3].x, world.clusters[2].centre.x + 20_m);
+  EXPECT_EQ(points[3].y, world.clusters[2].centre.y - 5_m);
+  options.hover_points_m.resize(2);
+  EXPECT_THAT(faults_of_world(options), Contains(Field(&Fault::key, "world.hover_points_m")));
+}
+
 TEST(HoverPoints, AboveDevicesShortenTheLinks) {
   Length near;
   Length ring;
