@@ -23,8 +23,7 @@ std::string progress_text(double fraction, double seconds_so_far) {
   constexpr int width = 30;
   const double done = std::clamp(fraction, 0.0, 1.0);
   const int filled = static_cast<int>(done * width);
-  const std::string bar =
-      fmt::format("[{:#<{}}{:.<{}}] {:3.0f} %", "", filled, "", width - filled, 100.0 * done);
+  std::string bar = fmt::format("[{:#<{}}{:.<{}}] {:3.0f} %", "", filled, "", width - filled, 100.0 * done);
   if (done < 0.01 || seconds_so_far < 1.0) {
     return bar;
   }

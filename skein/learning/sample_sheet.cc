@@ -61,7 +61,8 @@ bool is_waveform(const SampleShape& shape) { return shape.height == 2 && shape.c
 class Shades {
  public:
   explicit Shades(const Dataset& dataset) : dataset_(dataset) {
-    if (const auto* values = std::get_if<std::vector<float>>(&dataset.features); values && !values->empty()) {
+    if (const auto* values = std::get_if<std::vector<float>>(&dataset.features);
+        values != nullptr && !values->empty()) {
       const auto [least, most] = std::ranges::minmax(*values);
       low_ = least;
       range_ = most > least ? most - least : 1.0F;
@@ -134,7 +135,7 @@ std::string waveform_tile(const Dataset& dataset, SampleIndex sample, double x, 
       fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"#f5f7f9\"/>\n",
                   x, y, width, height);
   for (std::size_t row = 0; row < 2; ++row) {
-    svg += fmt::format("<polyline fill=\"none\" stroke-width=\"1\" stroke=\"{}\" points=\"",
+    svg += fmt::format(R"(<polyline fill="none" stroke-width="1" stroke="{}" points=")",
                        row == 0 ? in_phase_colour : quadrature_colour);
     for (std::size_t t = 0; t < length; ++t) {
       svg += fmt::format("{:.1f},{:.1f} ", x + step * static_cast<double>(t),

@@ -28,7 +28,8 @@ std::string colour_of(std::size_t label) {
   const std::uint32_t base = palette[label % palette.size()];
   const std::size_t round = label / palette.size();
   const double towards = round % 2 == 1 ? 255.0 : 0.0;
-  const double part = round == 0 ? 0.0 : std::min(0.35 + 0.15 * static_cast<double>((round - 1) / 2), 0.8);
+  const double part =
+      round == 0 ? 0.0 : std::min(0.35 + 0.15 * std::floor(static_cast<double>(round - 1) / 2.0), 0.8);
   std::string text = "#";
   for (const unsigned shift : {16U, 8U, 0U}) {
     const double channel = (base >> shift) & 0xffU;
@@ -158,8 +159,8 @@ std::string text_at(double x, double y, std::string_view style, std::string_view
 }
 
 std::string heading(const SplitPreview& preview, const Layout& layout) {
-  std::string svg = text_at(margin, 42, "font-size=\"20\" font-weight=\"600\"", "Who gets which data");
-  svg += text_at(margin, 64, fmt::format("font-size=\"13\" fill=\"{}\"", faint),
+  std::string svg = text_at(margin, 42, R"(font-size="20" font-weight="600")", "Who gets which data");
+  svg += text_at(margin, 64, fmt::format(R"(font-size="13" fill="{}")", faint),
                  fmt::format("{}: {} among {} in {}; {} different samples", escaped(preview.words.data),
                              plural(preview.total(), "data point"),
                              escaped(plural(preview.num_members(), preview.words.member)),
@@ -174,7 +175,7 @@ std::string heading(const SplitPreview& preview, const Layout& layout) {
         x, layout.top - 10, colour_of(label), x + (layout.upright() ? 4 : 2), y, layout.upright() ? -90 : -40,
         escaped(preview.class_names[label], 24));
   }
-  const std::string small = fmt::format("font-size=\"12\" fill=\"{}\"", faint);
+  const std::string small = fmt::format(R"(font-size="12" fill="{}")", faint);
   svg +=
       text_at(layout.notes_left, layout.top - 22, small, "data points of a " + escaped(preview.words.member));
   svg += text_at(layout.notes_left, layout.top - 8, small, "least – mean – most");
@@ -190,8 +191,7 @@ std::string row_of(const SplitPreview& preview, const Layout& layout, std::size_
   std::string svg =
       fmt::format("<path d=\"M{:.1f} {:.1f}H{:.1f}\" stroke=\"{}\"/>\n", layout.bubbles_left, y,
                   layout.bubbles_left + layout.column_width * static_cast<double>(layout.classes), line);
-  svg +=
-      text_at(layout.bubbles_left - 12, y + 4, "font-size=\"13\" text-anchor=\"end\"", escaped(group.name));
+  svg += text_at(layout.bubbles_left - 12, y + 4, R"(font-size="13" text-anchor="end")", escaped(group.name));
   double x = layout.bars_left;
   for (std::size_t label = 0; label < layout.classes; ++label) {
     const std::size_t count = group.class_counts[label];
@@ -223,7 +223,7 @@ std::string row_of(const SplitPreview& preview, const Layout& layout, std::size_
 
 // Bubbles of round sizes, and an axis under the bars.
 std::string legend(const SplitPreview& preview, const Layout& layout) {
-  const std::string small = fmt::format("font-size=\"12\" fill=\"{}\"", faint);
+  const std::string small = fmt::format(R"(font-size="12" fill="{}")", faint);
   const double y = layout.bottom() + 34;
   std::string svg = text_at(layout.bubbles_left, y + 4, small, "bubble area:");
   double x = layout.bubbles_left + 84;
