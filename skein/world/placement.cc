@@ -61,17 +61,6 @@ class Neighbourhood {
 
 Position ground(double x, double y) { return {Length(x), Length(y), Length(0.0)}; }
 
-// A point in the disc, by rejection from its square.
-Position dart(double radius, RandomStream& stream) {
-  while (true) {
-    const double x = stream.uniform(-1.0, 1.0);
-    const double y = stream.uniform(-1.0, 1.0);
-    if (x * x + y * y < 1.0) {
-      return ground(x * radius, y * radius);
-    }
-  }
-}
-
 std::vector<Position> throw_darts(std::size_t count, const DistanceRange& range,
                                   std::span<const Position> given, RandomStream& stream) {
   Neighbourhood neighbourhood(range.least.si());
@@ -85,9 +74,7 @@ std::vector<Position> throw_darts(std::size_t count, const DistanceRange& range,
   while (sites.size() < count) {
     bool placed = false;
     for (int i = 0; i < darts_per_point && !placed; ++i) {
-      Position site = dart(range.most.si() / 2.0, stream);
-      site.x += centre.x;
-      site.y += centre.y;
+      const Position site = uniform_in_disc(centre, range.most / 2.0, stream);
       placed = neighbourhood.is_free(site.x.si(), site.y.si()) &&
                std::ranges::all_of(given,
                                    [&](const Position& p) { return ground_distance(p, site) <= range.most; });
@@ -142,17 +129,25 @@ std::vector<Position> hexagonal(std::size_t count, double least, double radius, 
   points.resize(std::min(points.size(), count));
   const double jitter = (spacing - least) / 2.0;
   for (Position& point : points) {
-    const Position shift = dart(jitter, stream);
-    const double x = point.x.si() + shift.x.si();
-    const double y = point.y.si() + shift.y.si();
-    if (std::hypot(x, y) <= radius) {
-      point = ground(x, y);
+    const Position moved = uniform_in_disc(point, Length(jitter), stream);
+    if (std::hypot(moved.x.si(), moved.y.si()) <= radius) {
+      point = moved;
     }
   }
   return points;
 }
 
 }  // namespace
+
+Position uniform_in_disc(const Position& centre, Length radius, RandomStream& stream) {
+  while (true) {
+    const double x = stream.uniform(-1.0, 1.0);
+    const double y = stream.uniform(-1.0, 1.0);
+    if (x * x + y * y < 1.0) {
+      return {centre.x + x * radius, centre.y + y * radius, Length(0.0)};
+    }
+  }
+}
 
 std::vector<Position> place_sites(std::size_t count, const DistanceRange& range,
                                   std::span<const Position> given, RandomStream& stream) {

@@ -10,6 +10,9 @@
 
 namespace skein {
 
+// A point on the ground in the disc, by rejection from its square.
+Position uniform_in_disc(const Position& centre, Length radius, RandomStream& stream);
+
 struct DistanceRange {
   Length least{500.0};
   Length most{2000.0};

@@ -100,17 +100,6 @@ Sites place_all(const WorldOptions& options, std::uint64_t seed, Faults& faults)
   return sites;
 }
 
-// Uniform in the disc, by rejection from its square.
-Position scatter(const Cluster& cluster, RandomStream& stream) {
-  while (true) {
-    const double x = stream.uniform(-1.0, 1.0);
-    const double y = stream.uniform(-1.0, 1.0);
-    if (x * x + y * y < 1.0) {
-      return {cluster.centre.x + x * cluster.radius, cluster.centre.y + y * cluster.radius, Length(0.0)};
-    }
-  }
-}
-
 void sample_clusters(const WorldOptions& options, const std::vector<Position>& centres, ThreadPool& pool,
                      World& world, Faults& faults) {
   const Draw draw(world.seed);
@@ -137,7 +126,7 @@ void sample_clusters(const WorldOptions& options, const std::vector<Position>& c
       RandomStream stream(world.seed, "device position", i);
       Device& device = world.devices[i];
       device.cluster = c;
-      device.position = scatter(cluster, stream);
+      device.position = uniform_in_disc(cluster.centre, cluster.radius, stream);
       device.position.z = draw(options.devices.height, "world.devices.height_m", i);
       device.transmit_power = draw(options.devices.transmit_power, "world.devices.power_dbm", i);
     }
