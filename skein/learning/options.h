@@ -3,11 +3,17 @@
 
 #include <array>
 #include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "skein/base/distribution.h"
+#include "skein/nn/engine.h"
 
 namespace skein {
 
 enum class LearningAlgorithm { hn_pfl, h_fl, fed_avg, per_fed_avg, local, central };
-enum class MetaGradient { first_order, hessian_free, exact };
+using nn::MetaGradient;
 enum class LocalStep {
   mini_batch,  // one local iteration is one update, as in the paper's text
   epoch,       // one local iteration is a pass over the worker's data, as in the published study
@@ -27,16 +33,44 @@ struct BoundConstants {
   double network_hessian_variability = 0.1;    // gamma^H
 };
 
+// Which network is trained.
+struct NetworkOptions {
+  // The paper's convolutional networks, the MNIST one with pools of stride 2, a multilayer perceptron, or
+  // `layers`.
+  std::string preset = "automatic";  // by data source: the paper's network for it
+  // One layer each, for preset = "layers": "conv 16 2x2", "relu", "pool 2x2 stride 1", "linear 128".
+  std::vector<std::string> layers{};
+};
+
+// How models are made the swarm's own, for the personalised metric and at the end of a sequence.
+enum class Personalisation {
+  step,   // one gradient step at each worker, then the swarm's average, as in the paper's text
+  epoch,  // one more local iteration, as in the published study
+};
+
 struct LearningOptions {
   LearningAlgorithm algorithm = LearningAlgorithm::hn_pfl;
+  NetworkOptions network{};
   MetaGradient meta_gradient = MetaGradient::first_order;
   LocalStep local_step = LocalStep::mini_batch;
-  double inner_step = 1e-3;                           // eta_1
-  double meta_step = 5e-3;                            // eta_2; the bounds need eta_2 < 1 / (6 mu^F)
+  double step = 1e-3;             // eta: of plain gradient steps (H-FL, FedAvg, local, central)
+  double inner_step = 1e-3;       // eta_1
+  double meta_step = 5e-3;        // eta_2; the bounds need eta_2 < 1 / (6 mu^F)
+  double difference_step = 1e-3;  // of Hessian-free meta-gradients
+  // From local iteration `first` on, `step` and `inner_step` are `value`: [[0, 1e-2], [10, 5e-3]].
+  std::vector<std::array<double, 2>> step_schedule{};
   std::array<double, 3> batch_ratios{0.1, 0.1, 0.1};  // alpha_1, alpha_2, alpha_3
-  std::size_t local_period = 1;                       // tau^L: local iterations between local aggregations
-  std::size_t global_period = 1;                      // tau^G: local aggregations between global ones
+  // Sizes instead of ratios, if not 0. A plain gradient step takes as many points as the three together.
+  std::array<std::size_t, 3> batch_sizes{0, 0, 0};
+  std::size_t local_period = 1;   // tau^L: local iterations between local aggregations
+  std::size_t global_period = 1;  // tau^G: local aggregations between global ones
   std::size_t iterations = 40;
+  // `skein train` puts data straight on the workers, as the paper's proof of concept does (section VI-A).
+  Distribution<double> points_per_worker{normal(2500, 250), unit::number, whole_positive};
+  bool redraw = false;  // every local iteration draws each worker's data anew, as in the published study
+  Personalisation personalisation = Personalisation::step;
+  std::filesystem::path initial_model{};  // safetensors to start from; empty: PyTorch's default start
+  std::size_t gradient_points = 64;       // of each worker, for the norm of the global meta-gradient; 0: none
   BoundConstants bound{};
 };
 
