@@ -66,7 +66,7 @@ struct LearningOptions {
   std::size_t global_period = 1;  // tau^G: local aggregations between global ones
   std::size_t iterations = 40;
   // `skein train` puts data straight on the workers, as the paper's proof of concept does (section VI-A).
-  Distribution<double> points_per_worker{normal(2500, 250), unit::number, whole_positive};
+  Distribution<double> points_per_worker{normal(2500, 250), unit::number, Range{.low = 1.0, .whole = true}};
   bool redraw = false;  // every local iteration draws each worker's data anew, as in the published study
   Personalisation personalisation = Personalisation::step;
   std::filesystem::path initial_model{};  // safetensors to start from; empty: PyTorch's default start
