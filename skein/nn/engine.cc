@@ -1,0 +1,466 @@
+#include "skein/nn/engine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "skein/base/expect.h"
+#include "skein/nn/dual.h"
+#include "skein/nn/kernels.h"
+#include "skein/nn/layers.h"
+#include "skein/nn/plan.h"
+
+namespace skein::nn {
+namespace {
+
+// Linear layers with at least so many weights are worth a low-rank step.
+constexpr std::size_t least_low_rank_weights = 16384;
+// Samples that go through the network together when nothing is learnt from them.
+constexpr std::size_t scoring_batch = 64;
+
+// The cross-entropy of softmax(z) against a class; dz is its gradient, times `share`.
+//   loss = log(sum_i e^z_i) - z_class,   dz_i = softmax(z)_i - [i = class]
+double cross_entropy(const auto& z, std::size_t label, std::size_t size, double share, const auto& dz) {
+  using Number = typename std::remove_cvref_t<decltype(dz)>::Number;
+  auto largest = value_of(z.get(0));
+  for (std::size_t i = 1; i < size; ++i) {
+    largest = std::max(largest, value_of(z.get(i)));
+  }
+  Number sum{};
+  for (std::size_t i = 0; i < size; ++i) {
+    const Number e = exponential(Number(z.get(i)) - Number(largest));
+    dz.set(i, e);
+    sum += e;
+  }
+  const Number factor = Number(static_cast<decltype(largest)>(share)) / sum;
+  for (std::size_t i = 0; i < size; ++i) {
+    dz.set(i, dz.get(i) * factor);
+  }
+  dz.set(label, dz.get(label) - Number(static_cast<decltype(largest)>(share)));
+  return std::log(static_cast<double>(value_of(sum))) + static_cast<double>(largest) -
+         static_cast<double>(value_of(z.get(label)));
+}
+
+}  // namespace
+
+// A batch's way through the network: what every operation keeps of it.
+template <class T>
+struct Pass {
+  std::size_t size = 0;
+  std::vector<Memory<T>> memory;
+  std::vector<Vector<T>> values;     // what each operation gives
+  std::vector<Vector<T>> gradients;  // of that
+  Vector<T> input;                   // with its tangents, where the first operation needs them
+  std::vector<bool> low_rank;        // whose weights' gradient is only in x and dy
+};
+
+// A point in the space of parameters. Where `factors` is low-rank, a layer's weights are those of `base`
+// (none if nullptr) plus factor times the gradient of that pass; all other parameters are in `dense`.
+template <class T>
+struct Point {
+  const Vector<T>* dense = nullptr;
+  const Vector<T>* base = nullptr;
+  const Pass<T>* factors = nullptr;
+  T factor = T(1);
+};
+
+template <class T>
+struct Engine<T>::Workspace {
+  using Plan = typename Network<T>::Plan;
+  using Step = typename Plan::Step;
+  using SinkOf = std::function<Sink<T>(std::size_t)>;
+
+  const Plan& plan;
+  Pass<T> passes[4];
+  Scratch<T> scratch;
+  Vector<T> inner;     // parameters after the inner step
+  Vector<T> gradient;  // at them
+  Vector<T> shifted;
+  Vector<T> update;
+
+  explicit Workspace(const Plan& network) : plan(network) {}
+
+  static std::size_t stride_of(std::size_t size) { return padded<T>(size) + 2 * padding<T>; }
+  static Rows<T> rows_of(Vector<T>& buffer, std::size_t size) { return {buffer.data(), stride_of(size)}; }
+  static void reserve(Vector<T>& buffer, std::size_t size) {
+    if (buffer.size() < size) {
+      buffer = Vector<T>(size);
+    }
+  }
+
+  // ---- one way through the network
+
+  LowRank<T> factors_of(const Pass<T>& pass, std::size_t i, T factor) const {
+    const Memory<T>& m = pass.memory[i];
+    return {m.x, m.dy, m.size, factor};
+  }
+
+  Weights<T> weights_of(const Point<T>& point, std::size_t i) const {
+    const Step& step = plan.steps[i];
+    Weights<T> weights{point.dense->data() + step.weight, point.dense->data() + step.bias};
+    if (point.factors != nullptr && point.factors->low_rank[i]) {
+      weights.weight = point.base != nullptr ? point.base->data() + step.weight : nullptr;
+      weights.low_rank = factors_of(*point.factors, i, point.factor);
+    }
+    return weights;
+  }
+
+  void start(Pass<T>& pass, const T* features, std::size_t size, bool tangent) {
+    const std::size_t num_steps = plan.steps.size();
+    pass.size = size;
+    pass.memory.resize(num_steps);
+    pass.values.resize(num_steps);
+    pass.gradients.resize(num_steps);
+    pass.low_rank.assign(num_steps, false);
+    Rows<const T> x{features, plan.num_inputs};
+    bool x_tangent = false;
+    if (tangent && plan.steps[0].operation->num_weights() == 0) {
+      reserve(pass.input, 2 * size * plan.num_inputs);
+      std::copy_n(features, size * plan.num_inputs, pass.input.data());
+      std::fill_n(pass.input.data() + size * plan.num_inputs, size * plan.num_inputs, T(0));
+      x.data = pass.input.data();
+      x_tangent = true;
+    }
+    for (std::size_t i = 0; i < num_steps; ++i) {
+      Memory<T>& m = pass.memory[i];
+      m.size = size;
+      m.tangent = tangent;
+      m.x_tangent = x_tangent;
+      m.x = x;
+      reserve(pass.values[i], m.rows() * stride_of(plan.steps[i].size));
+      m.y = rows_of(pass.values[i], plan.steps[i].size);
+      x = {m.y.data, m.y.stride};
+      x_tangent = tangent;
+    }
+  }
+
+  enum class Masks { none, drawn, kept };
+
+  // `direction` gives tangents. Masks::kept takes dropout's masks as they are.
+  void forward(Pass<T>& pass, const Point<T>& point, const Point<T>* direction, const Batch<T>& batch,
+               Masks masks, RandomStream* stream) {
+    start(pass, batch.features, batch.size, direction != nullptr);
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+      const Operation<T>& operation = *plan.steps[i].operation;
+      Memory<T>& m = pass.memory[i];
+      if (i > 0) {  // a dropout before that drops nothing is left out
+        m.x = {pass.memory[i - 1].y.data, pass.memory[i - 1].y.stride};
+      }
+      if (operation.is_dropout()) {
+        if (masks == Masks::none) {
+          m.y = {const_cast<T*>(m.x.data), m.x.stride};  // NOLINT: read only, as the next one's input
+          continue;
+        }
+        if (masks == Masks::drawn) {
+          operation.draw(m, *stream);
+        }
+      }
+      const Weights<T> w = weights_of(point, i);
+      if (direction != nullptr) {
+        const Weights<T> v = weights_of(*direction, i);
+        operation.forward(m, w, &v, scratch);
+      } else {
+        operation.forward(m, w, nullptr, scratch);
+      }
+    }
+  }
+
+  // The mean loss, and its gradient with respect to the last outputs.
+  double loss(Pass<T>& pass, const Batch<T>& batch) {
+    const std::size_t last = plan.steps.size() - 1;
+    const std::size_t size = plan.steps[last].size;
+    Memory<T>& m = pass.memory[last];
+    reserve(pass.gradients[last], m.rows() * stride_of(size));
+    const Rows<T> dz = rows_of(pass.gradients[last], size);
+    const double share = 1.0 / static_cast<double>(batch.size);
+    double sum = 0.0;
+    for (std::size_t b = 0; b < batch.size; ++b) {
+      expect(batch.labels[b] < size, "a label below the number of outputs");
+      sum += m.tangent ? cross_entropy(DualRow<T>{m.y.row(b), m.y.row(m.size + b)}, batch.labels[b], size,
+                                       share, DualRow<T>{dz.row(b), dz.row(m.size + b)})
+                       : cross_entropy(PlainRow<T>{m.y.row(b)}, batch.labels[b], size, share,
+                                       PlainRow<T>{dz.row(b)});
+    }
+    m.dy = {dz.data, dz.stride};
+    return sum * share;
+  }
+
+  void backward(Pass<T>& pass, const Point<T>& point, const Point<T>* direction, Masks masks,
+                const SinkOf& sink_of) {
+    for (std::size_t i = plan.steps.size(); i-- > 0;) {
+      const Step& step = plan.steps[i];
+      Memory<T>& m = pass.memory[i];
+      const bool skipped = step.operation->is_dropout() && masks == Masks::none;
+      if (skipped && i > 0) {
+        pass.memory[i - 1].dy = m.dy;
+        continue;
+      }
+      m.dx = {};
+      if (i > 0) {
+        const std::size_t size = plan.steps[i - 1].size;
+        reserve(pass.gradients[i - 1], m.rows() * stride_of(size));
+        m.dx = rows_of(pass.gradients[i - 1], size);
+        pass.memory[i - 1].dy = {m.dx.data, m.dx.stride};
+      }
+      const Sink<T> sink = step.end > step.weight ? sink_of(i) : Sink<T>{};
+      const Weights<T> w = weights_of(point, i);
+      if (direction != nullptr) {
+        const Weights<T> v = weights_of(*direction, i);
+        step.operation->backward(m, w, &v, sink, scratch);
+      } else {
+        step.operation->backward(m, w, nullptr, sink, scratch);
+      }
+    }
+  }
+
+  // ---- steps
+
+  [[nodiscard]] bool worth_low_rank(std::size_t i, std::size_t batch) const {
+    const Operation<T>& operation = *plan.steps[i].operation;
+    // A product with a rank-b matrix costs 2 b (in + out) against in * out for forming it.
+    return operation.linear_outputs() >= 2 * batch && operation.num_weights() >= least_low_rank_weights;
+  }
+  void mark_low_rank(Pass<T>& pass) const {
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+      pass.low_rank[i] = worth_low_rank(i, pass.size);
+    }
+  }
+
+  // target = base + factor * gradient, for all parameters of operation i.
+  Sink<T> sink_to(std::size_t i, const T* base, T* target, T factor) const {
+    const Step& step = plan.steps[i];
+    const auto at = [](const T* vector, std::size_t place) {
+      return vector != nullptr ? vector + place : nullptr;
+    };
+    Sink<T> sink;
+    sink.weight = {at(base, step.weight), target + step.weight};
+    sink.bias = {at(base, step.bias), target + step.bias};
+    sink.factor = factor;
+    return sink;
+  }
+  // The same, but low-rank weights stay in the pass.
+  Sink<T> sink_apart(const Pass<T>& pass, std::size_t i, const T* base, T* target, T factor) const {
+    Sink<T> sink = sink_to(i, base, target, factor);
+    if (pass.low_rank[i]) {
+      sink.weight = {};
+    }
+    return sink;
+  }
+
+  // Calls work(begin, end) for the parameters that are not in low-rank weights of `pass`.
+  template <class Work>
+  void for_dense(const Pass<T>& pass, const Work& work) const {
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+      const Step& step = plan.steps[i];
+      work(pass.low_rank[i] ? step.bias : step.weight, step.end);
+    }
+  }
+
+  double gradient_step(const Vector<T>& w, const Batch<T>& batch, RandomStream* stream, const T* base,
+                       T* target, T factor) {
+    Pass<T>& pass = passes[0];
+    const Masks masks = stream != nullptr ? Masks::drawn : Masks::none;
+    const Point<T> point{&w};
+    forward(pass, point, nullptr, batch, masks, stream);
+    const double mean = loss(pass, batch);
+    backward(pass, point, nullptr, masks, [&](std::size_t i) { return sink_to(i, base, target, factor); });
+    return mean;
+  }
+
+  // target = base - step * meta-gradient
+  double meta_step(const Vector<T>& w, const std::array<Batch<T>, 3>& batches, const MetaOptions& options,
+                   RandomStream* stream, const T* base, T* target, T step) {
+    const Masks masks = stream != nullptr ? Masks::drawn : Masks::none;
+    const T inner_step = static_cast<T>(options.inner_step);
+    reserve(inner, plan.num_parameters);
+
+    Pass<T>& first = passes[0];
+    forward(first, {&w}, nullptr, batches[0], masks, stream);
+    mark_low_rank(first);
+    loss(first, batches[0]);
+    backward(first, {&w}, nullptr, masks,
+             [&](std::size_t i) { return sink_apart(first, i, w.data(), inner.data(), -inner_step); });
+
+    Pass<T>& second = passes[1];
+    const Point<T> after{&inner, &w, &first, -inner_step};
+    forward(second, after, nullptr, batches[1], masks, stream);
+    const double mean = loss(second, batches[1]);
+    if (options.kind == MetaGradient::first_order) {
+      backward(second, after, nullptr, masks, [&](std::size_t i) { return sink_to(i, base, target, -step); });
+      return mean;
+    }
+
+    mark_low_rank(second);
+    reserve(gradient, plan.num_parameters);
+    backward(second, after, nullptr, masks,
+             [&](std::size_t i) { return sink_apart(second, i, nullptr, gradient.data(), T(1)); });
+    reserve(update, plan.num_parameters);
+    for_dense(second, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        update[i] = (base != nullptr ? base[i] : T(0)) - step * gradient[i];
+      }
+    });
+    if (options.kind == MetaGradient::exact) {
+      exact_part(w, batches[2], masks, stream, base, target, step, inner_step);
+    } else {
+      hessian_free_part(w, batches[2], masks, stream, base, target, step,
+                        step * inner_step / static_cast<T>(2.0 * options.difference_step),
+                        static_cast<T>(options.difference_step));
+    }
+    return mean;
+  }
+
+  // What remains of target = base - step (g - inner_step H(w) g), with g in `gradient` and the second pass,
+  // and base - step g of dense parameters in `update`.
+  void exact_part(const Vector<T>& w, const Batch<T>& batch, Masks masks, RandomStream* stream, const T* base,
+                  T* target, T step, T inner_step) {
+    const Pass<T>& second = passes[1];
+    Pass<T>& third = passes[2];
+    const Point<T> point{&w};
+    const Point<T> direction{&gradient, nullptr, &second, T(1)};
+    forward(third, point, &direction, batch, masks, stream);
+    loss(third, batch);
+    backward(third, point, &direction, masks, [&](std::size_t i) {
+      return last_sink(i, base, target, step * inner_step, {factors_of(second, i, -step), LowRank<T>{}});
+    });
+  }
+
+  // The same with H(w) g = (g(w + d g) - g(w - d g)) / (2 d); factor = step inner_step / (2 d).
+  void hessian_free_part(const Vector<T>& w, const Batch<T>& batch, Masks masks, RandomStream* stream,
+                         const T* base, T* target, T step, T factor, T difference) {
+    const Pass<T>& second = passes[1];
+    Pass<T>& plus = passes[2];
+    Pass<T>& minus = passes[3];
+    reserve(shifted, plan.num_parameters);
+    const auto shift = [&](T by) {
+      for_dense(second, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+          shifted[i] = w[i] + by * gradient[i];
+        }
+      });
+      return Point<T>{&shifted, &w, &second, by};
+    };
+
+    const Point<T> ahead = shift(difference);
+    forward(plus, ahead, nullptr, batch, masks, stream);
+    plus.low_rank = second.low_rank;
+    loss(plus, batch);
+    backward(plus, ahead, nullptr, masks,
+             [&](std::size_t i) { return sink_apart(plus, i, update.data(), update.data(), factor); });
+
+    const Point<T> behind = shift(-difference);
+    minus.memory.resize(plan.steps.size());
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+      if (plan.steps[i].operation->is_dropout()) {
+        minus.memory[i].marks = plus.memory[i].marks;
+      }
+    }
+    forward(minus, behind, nullptr, batch, masks == Masks::none ? masks : Masks::kept, nullptr);
+    loss(minus, batch);
+    backward(minus, behind, nullptr, masks, [&](std::size_t i) {
+      return last_sink(i, base, target, -factor, {factors_of(second, i, -step), factors_of(plus, i, factor)});
+    });
+  }
+
+  // Dense parameters start from `update`, low-rank weights from `base` and what was kept of earlier passes.
+  Sink<T> last_sink(std::size_t i, const T* base, T* target, T factor,
+                    const std::array<LowRank<T>, 2>& kept) const {
+    const Step& step = plan.steps[i];
+    Sink<T> sink = sink_to(i, update.data(), target, factor);
+    if (passes[1].low_rank[i]) {
+      sink.weight.base = base != nullptr ? base + step.weight : nullptr;
+      sink.more[0] = kept[0];
+      sink.more[1] = kept[1];
+    }
+    return sink;
+  }
+};
+
+template <class T>
+Engine<T>::Engine(const Network<T>& network) : workspace_(std::make_unique<Workspace>(network.plan())) {}
+template <class T>
+Engine<T>::~Engine() = default;
+template <class T>
+Engine<T>::Engine(Engine&&) noexcept = default;
+template <class T>
+Engine<T>& Engine<T>::operator=(Engine&&) noexcept = default;
+
+template <class T>
+void Engine<T>::outputs(const Vector<T>& w, const T* features, std::size_t size, T* out) {
+  Workspace& ws = *workspace_;
+  expect(w.size() == ws.plan.num_parameters, "as many parameters as the network has");
+  const std::size_t num_outputs = ws.plan.steps.back().size;
+  for (std::size_t begin = 0; begin < size; begin += scoring_batch) {
+    const std::size_t count = std::min(scoring_batch, size - begin);
+    ws.forward(ws.passes[0], {&w}, nullptr, {features + begin * ws.plan.num_inputs, nullptr, count},
+               Workspace::Masks::none, nullptr);
+    const Rows<T>& y = ws.passes[0].memory.back().y;
+    for (std::size_t b = 0; b < count; ++b) {
+      std::copy_n(y.row(b), num_outputs, out + (begin + b) * num_outputs);
+    }
+  }
+}
+
+template <class T>
+Score Engine<T>::score(const Vector<T>& w, const Batch<T>& batch) {
+  Workspace& ws = *workspace_;
+  const std::size_t num_outputs = ws.plan.steps.back().size;
+  Score score;
+  for (std::size_t begin = 0; begin < batch.size; begin += scoring_batch) {
+    const Batch<T> part{batch.features + begin * ws.plan.num_inputs, batch.labels + begin,
+                        std::min(scoring_batch, batch.size - begin)};
+    ws.forward(ws.passes[0], {&w}, nullptr, part, Workspace::Masks::none, nullptr);
+    score.loss_sum += ws.loss(ws.passes[0], part) * static_cast<double>(part.size);
+    const Rows<T>& y = ws.passes[0].memory.back().y;
+    for (std::size_t b = 0; b < part.size; ++b) {
+      const T* row = y.row(b);
+      score.correct += std::max_element(row, row + num_outputs) - row == part.labels[b] ? 1 : 0;
+    }
+  }
+  return score;
+}
+
+template <class T>
+double Engine<T>::gradient(const Vector<T>& w, const Batch<T>& batch, RandomStream* dropout, Vector<T>& out) {
+  expect(out.size() == w.size(), "as many places as parameters");
+  return workspace_->gradient_step(w, batch, dropout, nullptr, out.data(), T(1));
+}
+
+template <class T>
+double Engine<T>::step(Vector<T>& w, const Batch<T>& batch, double step, RandomStream* dropout) {
+  return workspace_->gradient_step(w, batch, dropout, w.data(), w.data(), static_cast<T>(-step));
+}
+
+template <class T>
+double Engine<T>::hessian_vector(const Vector<T>& w, const Vector<T>& v, const Batch<T>& batch,
+                                 RandomStream* dropout, Vector<T>& out) {
+  expect(v.size() == w.size() && out.size() == w.size(), "as many places as parameters");
+  Workspace& ws = *workspace_;
+  const auto masks = dropout != nullptr ? Workspace::Masks::drawn : Workspace::Masks::none;
+  const Point<T> point{&w};
+  const Point<T> direction{&v};
+  ws.forward(ws.passes[0], point, &direction, batch, masks, dropout);
+  const double mean = ws.loss(ws.passes[0], batch);
+  ws.backward(ws.passes[0], point, &direction, masks,
+              [&](std::size_t i) { return ws.sink_to(i, nullptr, out.data(), T(1)); });
+  return mean;
+}
+
+template <class T>
+double Engine<T>::meta_gradient(const Vector<T>& w, const std::array<Batch<T>, 3>& batches,
+                                const MetaOptions& options, RandomStream* dropout, Vector<T>& out) {
+  expect(out.size() == w.size(), "as many places as parameters");
+  return workspace_->meta_step(w, batches, options, dropout, nullptr, out.data(), T(-1));
+}
+
+template <class T>
+double Engine<T>::meta_step(Vector<T>& w, const std::array<Batch<T>, 3>& batches, const MetaOptions& options,
+                            double step, RandomStream* dropout) {
+  return workspace_->meta_step(w, batches, options, dropout, w.data(), w.data(), static_cast<T>(step));
+}
+
+template class Engine<float>;
+template class Engine<double>;
+
+}  // namespace skein::nn

@@ -1,0 +1,142 @@
+// The loops where training spends its time, as vector code.
+//
+// The same source (kernels_impl.h) is compiled for plain x86-64 (or whatever the machine is) and for AVX2
+// with fused multiply-add; the better one that this processor has is chosen when the program starts. The
+// environment variable SKEIN_KERNELS=baseline forces the plain one. Both give the same numbers to rounding.
+//
+// Matrices are stored row by row; a stride is the distance between rows in numbers. Kernels work in whole
+// registers: where a row's length is not a multiple of `padding`, they read and write up to the next
+// multiple. Whoever calls sees to it that those places exist, as nn::Vector does.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace skein::nn {
+
+template <class T>
+inline constexpr std::size_t padding = 32 / sizeof(T);
+
+template <class T>
+constexpr std::size_t padded(std::size_t count) {
+  return (count + padding<T> - 1) / padding<T> * padding<T>;
+}
+
+using Offset = std::uint32_t;
+
+// C = bias + A B, or C += A B. Row i of A is `num_runs` runs of `run_length` numbers, `run_stride` apart: so
+// a convolution reads its patches where they lie in the image. Rows of C may overlap when adding.
+template <class T>
+struct Product {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  const T* a = nullptr;
+  const Offset* a_rows = nullptr;  // where each row of A starts; nullptr: at i * a_stride
+  std::size_t a_stride = 0;
+  std::size_t num_runs = 1;
+  std::size_t run_stride = 0;
+  std::size_t run_length = 0;
+  const T* b = nullptr;
+  std::size_t b_stride = 0;
+  const T* bias = nullptr;  // nullptr: none
+  T* c = nullptr;
+  const Offset* c_rows = nullptr;
+  std::size_t c_stride = 0;
+  bool add = false;
+};
+
+// C = A B', or C += A B': each number is the dot product of a row of A and a row of B. With `zero_padded`,
+// rows of A are zero up to the next multiple of `padding`.
+template <class T>
+struct DotProducts {
+  std::size_t a_count = 0;
+  std::size_t b_count = 0;
+  std::size_t length = 0;
+  const T* a = nullptr;
+  std::size_t a_stride = 0;
+  const T* b = nullptr;
+  std::size_t b_stride = 0;
+  T* c = nullptr;
+  std::size_t c_stride = 0;
+  bool add = false;
+  bool zero_padded = false;
+};
+
+// C += A' D over many points: C[k][n] += sum_p A[a_points[p] + a_places[k]] D[p][n]. A convolution's weight
+// gradient. C and D have rows padded with places that count for nothing.
+template <class T>
+struct OuterProducts {
+  std::size_t points = 0;
+  std::size_t rows = 0;     // k
+  std::size_t columns = 0;  // n
+  const T* a = nullptr;
+  const Offset* a_points = nullptr;
+  const Offset* a_places = nullptr;
+  const T* d = nullptr;
+  std::size_t d_stride = 0;
+  T* c = nullptr;
+  std::size_t c_stride = 0;
+};
+
+// target = base + factor X' D: target[k][n] = base[k][n] + factor sum_b X[b][k] D[b][n]. A linear layer's
+// gradient (base = nullptr: from zero) or its step. Rows of D are zero up to the next multiple of `padding`.
+template <class T>
+struct RankUpdate {
+  std::size_t rows = 0;     // k
+  std::size_t columns = 0;  // n
+  std::size_t rank = 0;     // b
+  const T* x = nullptr;
+  std::size_t x_stride = 0;
+  const T* d = nullptr;
+  std::size_t d_stride = 0;
+  T factor = T(1);
+  const T* base = nullptr;
+  T* target = nullptr;  // may be base
+  std::size_t stride = 0;
+};
+
+// Max-pooling of one image; the first maximum wins, as in PyTorch. With relu, a maximum that is not positive
+// becomes 0 and has no source.
+template <class T>
+struct Pool {
+  std::size_t channels = 0;
+  std::size_t in_width = 0;
+  std::size_t in_stride = 0;  // between pixels of the input image
+  std::size_t out_height = 0;
+  std::size_t out_width = 0;
+  std::size_t kernel_height = 1;
+  std::size_t kernel_width = 1;
+  std::size_t step_y = 1;
+  std::size_t step_x = 1;
+  bool relu = false;
+};
+// The place in its window that an output came from, row by row.
+using Source = std::uint16_t;
+inline constexpr Source no_source = 65535;
+
+template <class T>
+struct Kernels {
+  const char* name;
+  void (*multiply)(const Product<T>&);
+  void (*dot_products)(const DotProducts<T>&);
+  void (*outer_products)(const OuterProducts<T>&);
+  void (*rank_update)(const RankUpdate<T>&);
+  // Output pixels are `channels` apart, sources padded(channels). A window has fewer than `no_source` places.
+  void (*pool)(const Pool<T>&, const T* in, T* out, Source* source);
+  // out = in at each output's source, 0 where it has none.
+  void (*pool_tangent)(const Pool<T>&, const T* in, const Source* source, T* out);
+  // in = sum of the outputs whose source it is. `in` has padded pixels and must be zero.
+  void (*pool_backward)(const Pool<T>&, const T* out, const Source* source, T* in);
+};
+
+// The best kernels that this processor has.
+template <class T>
+const Kernels<T>& kernels();
+
+template <class T>
+const Kernels<T>& baseline_kernels();
+// nullptr where they weren't compiled or the processor lacks them.
+template <class T>
+const Kernels<T>* avx2_kernels();
+
+}  // namespace skein::nn

@@ -1,0 +1,582 @@
+// The kernels' source; included once by each file that compiles it for a kind of processor, with
+//   SKEIN_KERNELS        the namespace
+//   SKEIN_VECTOR_BYTES   bytes of a register
+// Nothing with inline functions of its own may be included here: the linker would be free to take a copy
+// compiled for a processor that this one is not.
+
+namespace skein::nn::SKEIN_KERNELS {
+
+template <class T>
+struct VectorOf {
+  typedef T Type __attribute__((vector_size(SKEIN_VECTOR_BYTES)));
+  typedef T Unaligned __attribute__((vector_size(SKEIN_VECTOR_BYTES), aligned(sizeof(T)), may_alias));
+};
+template <class T>
+using Vec = typename VectorOf<T>::Type;
+
+template <class T>
+inline constexpr std::size_t lanes = SKEIN_VECTOR_BYTES / sizeof(T);
+
+template <class T>
+inline __attribute__((always_inline)) Vec<T> load(const T* from) {
+  return *reinterpret_cast<const typename VectorOf<T>::Unaligned*>(from);
+}
+template <class T>
+inline __attribute__((always_inline)) void store(T* to, Vec<T> value) {
+  *reinterpret_cast<typename VectorOf<T>::Unaligned*>(to) = value;
+}
+template <class T>
+inline __attribute__((always_inline)) Vec<T> all(T value) {
+  return value - Vec<T>{};  // unlike a sum with 0, this is the value itself, and costs nothing
+}
+
+constexpr std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
+constexpr std::size_t larger(std::size_t a, std::size_t b) { return a < b ? b : a; }
+
+// Cuts `count` into pieces of at most `most`, as even as can be, and calls work(begin, size) for each.
+template <class Work>
+inline void evenly(std::size_t count, std::size_t most, const Work& work) {
+  const std::size_t pieces = (count + most - 1) / most;
+  std::size_t begin = 0;
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    const std::size_t size = count / pieces + (piece < count % pieces ? 1 : 0);
+    work(begin, size);
+    begin += size;
+  }
+}
+
+// ---- multiply
+
+// A part of the common dimension: some runs, or a part of one.
+struct Block {
+  std::size_t first_run;
+  std::size_t num_runs;
+  std::size_t begin;  // in the run
+  std::size_t length;
+  bool first;
+};
+
+template <class T, int rows, int width>
+void multiply_tile(const Product<T>& p, const Block& block, std::size_t row, std::size_t column) {
+  Vec<T> sum[rows][width];
+  for (int j = 0; j < width; ++j) {
+    const Vec<T> start = block.first && p.bias != nullptr ? load(p.bias + column + j * lanes<T>) : Vec<T>{};
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; ++i) {
+      sum[i][j] = start;
+    }
+  }
+  const T* a[rows];
+  for (int i = 0; i < rows; ++i) {
+    a[i] = p.a + (p.a_rows != nullptr ? p.a_rows[row + i] : (row + i) * p.a_stride) +
+           block.first_run * p.run_stride + block.begin;
+  }
+  const T* b = p.b + (block.first_run * p.run_length + block.begin) * p.b_stride + column;
+  const std::size_t b_stride = p.b_stride;
+  for (std::size_t run = 0; run < block.num_runs; ++run) {
+    const std::size_t length = block.length;
+#pragma GCC unroll 1
+    for (std::size_t k = 0; k < length; ++k) {
+      Vec<T> right[width];
+#pragma GCC unroll 4
+      for (int j = 0; j < width; ++j) {
+        right[j] = load(b + j * lanes<T>);
+      }
+#pragma GCC unroll 8
+      for (int i = 0; i < rows; ++i) {
+        const Vec<T> left = all(a[i][k]);
+#pragma GCC unroll 4
+        for (int j = 0; j < width; ++j) {
+          sum[i][j] += left * right[j];
+        }
+      }
+      b += b_stride;
+    }
+    for (int i = 0; i < rows; ++i) {
+      a[i] += p.run_stride;
+    }
+  }
+  const bool add = p.add || !block.first;
+#pragma GCC unroll 8
+  for (int i = 0; i < rows; ++i) {
+    T* c = p.c + (p.c_rows != nullptr ? p.c_rows[row + i] : (row + i) * p.c_stride) + column;
+#pragma GCC unroll 4
+    for (int j = 0; j < width; ++j) {
+      store(c + j * lanes<T>, add ? load(c + j * lanes<T>) + sum[i][j] : sum[i][j]);
+    }
+  }
+}
+
+template <class T>
+using MultiplyTile = void (*)(const Product<T>&, const Block&, std::size_t, std::size_t);
+
+// Tiles of 1 register by up to 8 rows, 2 by 6, 3 by 4: as many sums as there are registers for.
+template <class T>
+inline constexpr MultiplyTile<T> multiply_tiles[3][8] = {
+    {multiply_tile<T, 1, 1>, multiply_tile<T, 2, 1>, multiply_tile<T, 3, 1>, multiply_tile<T, 4, 1>,
+     multiply_tile<T, 5, 1>, multiply_tile<T, 6, 1>, multiply_tile<T, 7, 1>, multiply_tile<T, 8, 1>},
+    {multiply_tile<T, 1, 2>, multiply_tile<T, 2, 2>, multiply_tile<T, 3, 2>, multiply_tile<T, 4, 2>,
+     multiply_tile<T, 5, 2>, multiply_tile<T, 6, 2>},
+    {multiply_tile<T, 1, 3>, multiply_tile<T, 2, 3>, multiply_tile<T, 3, 3>, multiply_tile<T, 4, 3>}};
+inline constexpr std::size_t most_rows[3] = {8, 6, 4};
+
+// How many registers wide the next tile is, with `left` to go.
+inline std::size_t tile_width(std::size_t left, std::size_t rows) {
+  if (left == 1 || left == 2 || left == 3) {
+    return left;
+  }
+  return rows <= 4 && left != 4 ? 3 : 2;
+}
+
+template <class T>
+void multiply_block(const Product<T>& p, const Block& block) {
+  const std::size_t registers = padded<T>(p.columns) / lanes<T>;
+  std::size_t done = 0;
+  while (done < registers) {
+    const std::size_t width = tile_width(registers - done, p.rows);
+    const MultiplyTile<T>* tiles = multiply_tiles<T>[width - 1];
+    evenly(p.rows, most_rows[width - 1],
+           [&](std::size_t row, std::size_t size) { tiles[size - 1](p, block, row, done * lanes<T>); });
+    done += width;
+  }
+}
+
+// The common dimension is cut so that a block of B stays in the first cache.
+template <class T>
+void multiply(const Product<T>& p) {
+  const std::size_t most = smaller(larger(6144 / padded<T>(p.columns), 32), 256);
+  if (p.run_length > most) {
+    bool first = true;
+    for (std::size_t run = 0; run < p.num_runs; ++run) {
+      evenly(p.run_length, most, [&](std::size_t begin, std::size_t size) {
+        multiply_block(p, Block{run, 1, begin, size, first});
+        first = false;
+      });
+    }
+  } else {
+    const std::size_t runs = most / larger(p.run_length, 1);
+    evenly(p.num_runs, runs, [&](std::size_t run, std::size_t size) {
+      multiply_block(p, Block{run, size, 0, p.run_length, run == 0});
+    });
+  }
+}
+
+// ---- dot products
+
+inline __attribute__((always_inline)) float sum_of(Vec<float> v) {
+  float sum = 0;
+  for (std::size_t lane = 0; lane < lanes<float>; ++lane) {
+    sum += v[lane];
+  }
+  return sum;
+}
+inline __attribute__((always_inline)) double sum_of(Vec<double> v) {
+  double sum = 0;
+  for (std::size_t lane = 0; lane < lanes<double>; ++lane) {
+    sum += v[lane];
+  }
+  return sum;
+}
+
+// The sums of four registers, by adding pairs of lanes.
+#if SKEIN_VECTOR_BYTES == 32
+inline __attribute__((always_inline)) void sum_four(const Vec<float>* v, float* out) {
+  const Vec<float> ab = __builtin_shufflevector(v[0], v[1], 0, 8, 2, 10, 4, 12, 6, 14) +
+                        __builtin_shufflevector(v[0], v[1], 1, 9, 3, 11, 5, 13, 7, 15);
+  const Vec<float> cd = __builtin_shufflevector(v[2], v[3], 0, 8, 2, 10, 4, 12, 6, 14) +
+                        __builtin_shufflevector(v[2], v[3], 1, 9, 3, 11, 5, 13, 7, 15);
+  const Vec<float> abcd = __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13) +
+                          __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
+  for (int i = 0; i < 4; ++i) {
+    out[i] = abcd[i] + abcd[i + 4];
+  }
+}
+inline __attribute__((always_inline)) void sum_four(const Vec<double>* v, double* out) {
+  const Vec<double> ab =
+      __builtin_shufflevector(v[0], v[1], 0, 4, 2, 6) + __builtin_shufflevector(v[0], v[1], 1, 5, 3, 7);
+  const Vec<double> cd =
+      __builtin_shufflevector(v[2], v[3], 0, 4, 2, 6) + __builtin_shufflevector(v[2], v[3], 1, 5, 3, 7);
+  out[0] = ab[0] + ab[2];
+  out[1] = ab[1] + ab[3];
+  out[2] = cd[0] + cd[2];
+  out[3] = cd[1] + cd[3];
+}
+#else
+template <class T>
+inline void sum_four(const Vec<T>* v, T* out) {
+  for (int i = 0; i < 4; ++i) {
+    out[i] = sum_of(v[i]);
+  }
+}
+#endif
+
+template <class T, int a_rows, int b_rows>
+void dot_tile(const DotProducts<T>& p, std::size_t i0, std::size_t j0) {
+  const T* a[a_rows];
+  const T* b[b_rows];
+  for (int i = 0; i < a_rows; ++i) {
+    a[i] = p.a + (i0 + i) * p.a_stride;
+  }
+  for (int j = 0; j < b_rows; ++j) {
+    b[j] = p.b + (j0 + j) * p.b_stride;
+  }
+  Vec<T> sum[a_rows][b_rows] = {};
+  const std::size_t whole = (p.zero_padded ? padded<T>(p.length) : p.length) / lanes<T> * lanes<T>;
+#pragma GCC unroll 1
+  for (std::size_t k = 0; k < whole; k += lanes<T>) {
+    Vec<T> right[b_rows];
+#pragma GCC unroll 4
+    for (int j = 0; j < b_rows; ++j) {
+      right[j] = load(b[j] + k);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < a_rows; ++i) {
+      const Vec<T> left = load(a[i] + k);
+#pragma GCC unroll 4
+      for (int j = 0; j < b_rows; ++j) {
+        sum[i][j] += left * right[j];
+      }
+    }
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < a_rows; ++i) {
+    T sums[b_rows];
+    if constexpr (b_rows == 4) {
+      sum_four(sum[i], sums);
+    } else {
+      for (int j = 0; j < b_rows; ++j) {
+        sums[j] = sum_of(sum[i][j]);
+      }
+    }
+    T* c = p.c + (i0 + i) * p.c_stride + j0;
+    for (int j = 0; j < b_rows; ++j) {
+      for (std::size_t k = whole; k < p.length; ++k) {
+        sums[j] += a[i][k] * b[j][k];
+      }
+      c[j] = p.add ? c[j] + sums[j] : sums[j];
+    }
+  }
+}
+
+template <class T, int b_rows>
+inline void dot_rows(const DotProducts<T>& p, std::size_t j) {
+  evenly(p.a_count, 3, [&](std::size_t i, std::size_t size) {
+    if (size == 3) {
+      dot_tile<T, 3, b_rows>(p, i, j);
+    } else if (size == 2) {
+      dot_tile<T, 2, b_rows>(p, i, j);
+    } else {
+      dot_tile<T, 1, b_rows>(p, i, j);
+    }
+  });
+}
+
+template <class T>
+void dot_products(const DotProducts<T>& p) {
+  std::size_t j = 0;
+  for (; j + 4 <= p.b_count; j += 4) {
+    dot_rows<T, 4>(p, j);
+  }
+  for (; j < p.b_count; ++j) {
+    dot_rows<T, 1>(p, j);
+  }
+}
+
+// ---- outer products
+
+template <class T, int rows, int width>
+void outer_tile(const OuterProducts<T>& p, std::size_t row, std::size_t column) {
+  std::size_t place[rows];
+  for (int i = 0; i < rows; ++i) {
+    place[i] = p.a_places[row + i];
+  }
+  Vec<T> sum[rows][width] = {};
+  const T* d = p.d + column;
+#pragma GCC unroll 1
+  for (std::size_t point = 0; point < p.points; ++point) {
+    const T* a = p.a + p.a_points[point];
+    Vec<T> right[width];
+#pragma GCC unroll 4
+    for (int j = 0; j < width; ++j) {
+      right[j] = load(d + j * lanes<T>);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; ++i) {
+      const Vec<T> left = all(a[place[i]]);
+#pragma GCC unroll 4
+      for (int j = 0; j < width; ++j) {
+        sum[i][j] += left * right[j];
+      }
+    }
+    d += p.d_stride;
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < rows; ++i) {
+    T* c = p.c + (row + i) * p.c_stride + column;
+#pragma GCC unroll 4
+    for (int j = 0; j < width; ++j) {
+      store(c + j * lanes<T>, load(c + j * lanes<T>) + sum[i][j]);
+    }
+  }
+}
+
+template <class T>
+using OuterTile = void (*)(const OuterProducts<T>&, std::size_t, std::size_t);
+
+template <class T>
+inline constexpr OuterTile<T> outer_tiles[3][8] = {
+    {outer_tile<T, 1, 1>, outer_tile<T, 2, 1>, outer_tile<T, 3, 1>, outer_tile<T, 4, 1>, outer_tile<T, 5, 1>,
+     outer_tile<T, 6, 1>, outer_tile<T, 7, 1>, outer_tile<T, 8, 1>},
+    {outer_tile<T, 1, 2>, outer_tile<T, 2, 2>, outer_tile<T, 3, 2>, outer_tile<T, 4, 2>, outer_tile<T, 5, 2>,
+     outer_tile<T, 6, 2>},
+    {outer_tile<T, 1, 3>, outer_tile<T, 2, 3>, outer_tile<T, 3, 3>, outer_tile<T, 4, 3>}};
+
+template <class T>
+void outer_products(const OuterProducts<T>& p) {
+  const std::size_t registers = padded<T>(p.columns) / lanes<T>;
+  std::size_t done = 0;
+  while (done < registers) {
+    const std::size_t width = tile_width(registers - done, p.rows);
+    evenly(p.rows, most_rows[width - 1], [&](std::size_t row, std::size_t size) {
+      outer_tiles<T>[width - 1][size - 1](p, row, done * lanes<T>);
+    });
+    done += width;
+  }
+}
+
+// ---- rank update
+
+template <class T, int rows, int rank>
+inline __attribute__((always_inline)) void update_rows(const RankUpdate<T>& p, std::size_t k, std::size_t b,
+                                                       const T* base) {
+  Vec<T> left[rows][rank];
+#pragma GCC unroll 2
+  for (int i = 0; i < rows; ++i) {
+#pragma GCC unroll 6
+    for (int r = 0; r < rank; ++r) {
+      left[i][r] = all(p.factor * p.x[(b + r) * p.x_stride + k + i]);
+    }
+  }
+  const T* d = p.d + b * p.d_stride;
+  T* target = p.target + k * p.stride;
+  const std::size_t columns = padded<T>(p.columns);
+  const std::size_t stride = p.stride;
+  const std::size_t d_stride = p.d_stride;
+#pragma GCC unroll 1
+  for (std::size_t n = 0; n < columns; n += lanes<T>) {
+    Vec<T> sum[rows];
+#pragma GCC unroll 2
+    for (int i = 0; i < rows; ++i) {
+      sum[i] = base != nullptr ? load(base + i * stride + n) : Vec<T>{};
+    }
+#pragma GCC unroll 6
+    for (int r = 0; r < rank; ++r) {
+      const Vec<T> right = load(d + r * d_stride + n);
+#pragma GCC unroll 2
+      for (int i = 0; i < rows; ++i) {
+        sum[i] += left[i][r] * right;
+      }
+    }
+#pragma GCC unroll 2
+    for (int i = 0; i < rows; ++i) {
+      store(target + i * stride + n, sum[i]);
+    }
+  }
+}
+
+// One row at a time where a register reaches over a row's end: the next row must come later.
+template <class T, int rows>
+inline void update_block(const RankUpdate<T>& p, std::size_t k) {
+  bool first = true;
+  evenly(p.rank, 6, [&](std::size_t b, std::size_t size) {
+    const T* base = first ? p.base : p.target;
+    base = base != nullptr ? base + k * p.stride : nullptr;
+    first = false;
+    switch (size) {
+      case 1:
+        update_rows<T, rows, 1>(p, k, b, base);
+        break;
+      case 2:
+        update_rows<T, rows, 2>(p, k, b, base);
+        break;
+      case 3:
+        update_rows<T, rows, 3>(p, k, b, base);
+        break;
+      case 4:
+        update_rows<T, rows, 4>(p, k, b, base);
+        break;
+      case 5:
+        update_rows<T, rows, 5>(p, k, b, base);
+        break;
+      default:
+        update_rows<T, rows, 6>(p, k, b, base);
+        break;
+    }
+  });
+}
+
+template <class T>
+void rank_update(const RankUpdate<T>& p) {
+  std::size_t k = 0;
+  if (p.stride >= padded<T>(p.columns)) {
+    for (; k + 2 <= p.rows; k += 2) {
+      update_block<T, 2>(p, k);
+    }
+  }
+  for (; k < p.rows; ++k) {
+    update_block<T, 1>(p, k);
+  }
+}
+
+// ---- pooling
+
+// Integers of the same width as T, one per lane.
+template <class T>
+using Mask = decltype(Vec<T>{} < Vec<T>{});
+
+template <class T>
+struct SourcesOf {
+  typedef Source Type
+      __attribute__((vector_size(lanes<T> * sizeof(Source)), aligned(sizeof(Source)), may_alias));
+};
+template <class T>
+using Sources = typename SourcesOf<T>::Type;
+
+template <class T>
+inline __attribute__((always_inline)) Mask<T> load_source(const Source* from) {
+  return __builtin_convertvector(*reinterpret_cast<const Sources<T>*>(from), Mask<T>);
+}
+template <class T>
+inline __attribute__((always_inline)) void store_source(Source* to, Mask<T> source) {
+  *reinterpret_cast<Sources<T>*>(to) = __builtin_convertvector(source, Sources<T>);
+}
+template <class T>
+inline __attribute__((always_inline)) Mask<T> all_sources(std::size_t place) {
+  return static_cast<Source>(place) - Mask<T>{};
+}
+
+// Calls work(corner of the window in the input, output pixel) for each output pixel, in order.
+template <class T, class Work>
+inline __attribute__((always_inline)) void for_windows(const Pool<T>& p, const Work& work) {
+  std::size_t pixel = 0;
+  for (std::size_t y = 0; y < p.out_height; ++y) {
+    std::size_t corner = y * p.step_y * p.in_width * p.in_stride;
+    for (std::size_t x = 0; x < p.out_width; ++x) {
+      work(corner, pixel);
+      corner += p.step_x * p.in_stride;
+      ++pixel;
+    }
+  }
+}
+
+// With the window's size known when compiling (0: not).
+template <class T, std::size_t height, std::size_t width>
+void pool_windows(const Pool<T>& p, const T* in, T* out, Source* source) {
+  const std::size_t kernel_height = height != 0 ? height : p.kernel_height;
+  const std::size_t kernel_width = width != 0 ? width : p.kernel_width;
+  const std::size_t channels = padded<T>(p.channels);
+  const Vec<T> floor = p.relu ? Vec<T>{} : all<T>(-__builtin_huge_valf());
+  const Mask<T> none = all_sources<T>(no_source);
+  for_windows(p, [&](std::size_t corner, std::size_t pixel) {
+    for (std::size_t c = 0; c < channels; c += lanes<T>) {
+      Vec<T> best = floor;
+      Mask<T> from = none;
+      std::size_t place = 0;
+      for (std::size_t y = 0; y < kernel_height; ++y) {
+        const T* row = in + corner + y * p.in_width * p.in_stride + c;
+        for (std::size_t x = 0; x < kernel_width; ++x) {
+          const Vec<T> value = load(row + x * p.in_stride);
+          const Mask<T> better = value > best;
+          best = better ? value : best;
+          from = better ? all_sources<T>(place) : from;
+          ++place;
+        }
+      }
+      store(out + pixel * p.channels + c, best);
+      store_source<T>(source + pixel * channels + c, from);
+    }
+  });
+}
+
+template <class T>
+void pool(const Pool<T>& p, const T* in, T* out, Source* source) {
+  if (p.kernel_height == 2 && p.kernel_width == 2) {
+    pool_windows<T, 2, 2>(p, in, out, source);
+  } else if (p.kernel_height == 1 && p.kernel_width == 1) {
+    pool_windows<T, 1, 1>(p, in, out, source);
+  } else {
+    pool_windows<T, 0, 0>(p, in, out, source);
+  }
+}
+
+template <class T, std::size_t height, std::size_t width>
+void pool_tangent_windows(const Pool<T>& p, const T* in, const Source* source, T* out) {
+  const std::size_t kernel_height = height != 0 ? height : p.kernel_height;
+  const std::size_t kernel_width = width != 0 ? width : p.kernel_width;
+  const std::size_t channels = padded<T>(p.channels);
+  for_windows(p, [&](std::size_t corner, std::size_t pixel) {
+    for (std::size_t c = 0; c < channels; c += lanes<T>) {
+      const Mask<T> from = load_source<T>(source + pixel * channels + c);
+      Vec<T> taken{};
+      std::size_t place = 0;
+      for (std::size_t y = 0; y < kernel_height; ++y) {
+        const T* row = in + corner + y * p.in_width * p.in_stride + c;
+        for (std::size_t x = 0; x < kernel_width; ++x) {
+          taken = from == all_sources<T>(place) ? load(row + x * p.in_stride) : taken;
+          ++place;
+        }
+      }
+      store(out + pixel * p.channels + c, taken);
+    }
+  });
+}
+
+template <class T>
+void pool_tangent(const Pool<T>& p, const T* in, const Source* source, T* out) {
+  if (p.kernel_height == 2 && p.kernel_width == 2) {
+    pool_tangent_windows<T, 2, 2>(p, in, source, out);
+  } else if (p.kernel_height == 1 && p.kernel_width == 1) {
+    pool_tangent_windows<T, 1, 1>(p, in, source, out);
+  } else {
+    pool_tangent_windows<T, 0, 0>(p, in, source, out);
+  }
+}
+
+template <class T, std::size_t height, std::size_t width>
+void pool_backward_windows(const Pool<T>& p, const T* out, const Source* source, T* in) {
+  const std::size_t kernel_height = height != 0 ? height : p.kernel_height;
+  const std::size_t kernel_width = width != 0 ? width : p.kernel_width;
+  const std::size_t channels = padded<T>(p.channels);
+  for_windows(p, [&](std::size_t corner, std::size_t pixel) {
+    for (std::size_t c = 0; c < channels; c += lanes<T>) {
+      const Mask<T> from = load_source<T>(source + pixel * channels + c);
+      const Vec<T> value = load(out + pixel * p.channels + c);
+      std::size_t place = 0;
+      for (std::size_t y = 0; y < kernel_height; ++y) {
+        T* row = in + corner + y * p.in_width * p.in_stride + c;
+        for (std::size_t x = 0; x < kernel_width; ++x) {
+          T* to = row + x * p.in_stride;
+          store(to, load(to) + (from == all_sources<T>(place) ? value : Vec<T>{}));
+          ++place;
+        }
+      }
+    }
+  });
+}
+
+template <class T>
+void pool_backward(const Pool<T>& p, const T* out, const Source* source, T* in) {
+  if (p.kernel_height == 2 && p.kernel_width == 2) {
+    pool_backward_windows<T, 2, 2>(p, out, source, in);
+  } else if (p.kernel_height == 1 && p.kernel_width == 1) {
+    pool_backward_windows<T, 1, 1>(p, out, source, in);
+  } else {
+    pool_backward_windows<T, 0, 0>(p, out, source, in);
+  }
+}
+
+template <class T>
+inline constexpr Kernels<T> table{SKEIN_KERNELS_NAME, multiply<T>, dot_products<T>, outer_products<T>,
+                                  rank_update<T>,     pool<T>,     pool_tangent<T>, pool_backward<T>};
+
+}  // namespace skein::nn::SKEIN_KERNELS

@@ -1,0 +1,333 @@
+// Convolution with the ReLU and max-pooling that may follow it, and max-pooling alone.
+//
+// A convolution is a product of the image's patches with the weights; patches are read where they lie: one
+// row of a patch is kernel width * channels numbers in a row. Each image goes through all steps while it is
+// in the cache.
+
+#include <algorithm>
+
+#include "skein/nn/kernels.h"
+#include "skein/nn/layers.h"
+
+namespace skein::nn {
+namespace {
+
+template <class T>
+Pool<T> pool_of(const Shape& in, std::size_t in_stride, const MaxPool& pool, bool relu) {
+  return {.channels = in.channels,
+          .in_width = in.width,
+          .in_stride = in_stride,
+          .out_height = (in.height - pool.kernel[0]) / pool.stride[0] + 1,
+          .out_width = (in.width - pool.kernel[1]) / pool.stride[1] + 1,
+          .kernel_height = pool.kernel[0],
+          .kernel_width = pool.kernel[1],
+          .step_y = pool.stride[0],
+          .step_x = pool.stride[1],
+          .relu = relu};
+}
+
+template <class T>
+std::size_t sources_of(const Pool<T>& pool) {
+  return pool.out_height * pool.out_width * padded<T>(pool.channels);
+}
+
+template <class T>
+class ConvolutionOperation final : public Operation<T> {
+ public:
+  explicit ConvolutionOperation(const ConvolutionBlock& block)
+      : input_(block.input),
+        layer_(block.convolution),
+        image_{input_.height + 2 * layer_.padding[0], input_.width + 2 * layer_.padding[1], input_.channels},
+        plane_{(image_.height - layer_.kernel[0]) / layer_.stride[0] + 1,
+               (image_.width - layer_.kernel[1]) / layer_.stride[1] + 1, layer_.filters},
+        run_(layer_.kernel[1] * input_.channels),
+        patch_(layer_.kernel[0] * run_),
+        filters_(padded<T>(layer_.filters)),
+        pool_(pool_of<T>(plane_, filters_, block.pool, block.relu)) {
+    for (std::size_t y = 0; y < plane_.height; ++y) {
+      for (std::size_t x = 0; x < plane_.width; ++x) {
+        corners_.push_back(static_cast<Offset>((y * layer_.stride[0] * image_.width + x * layer_.stride[1]) *
+                                               image_.channels));
+      }
+    }
+    for (std::size_t y = 0; y < layer_.kernel[0]; ++y) {
+      for (std::size_t k = 0; k < run_; ++k) {
+        places_.push_back(static_cast<Offset>(y * image_.width * image_.channels + k));
+      }
+    }
+  }
+
+  [[nodiscard]] std::size_t num_weights() const override { return patch_ * layer_.filters; }
+  [[nodiscard]] std::size_t num_biases() const override { return layer_.filters; }
+
+  void forward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, Scratch<T>& scratch) const override {
+    m.marks.resize(m.size * sources_of(pool_) + padding<T>);
+    const Packed weights = pack(w, scratch, weight_slots);
+    const Packed direction = v != nullptr ? pack(*v, scratch, direction_slots) : Packed{};
+    T* plane = scratch.get(plane_slot, corners_.size() * filters_);
+    for (std::size_t b = 0; b < m.size; ++b) {
+      Source* sources = m.marks.data() + b * sources_of(pool_);
+      const T* image = with_border(m.x.row(b), scratch, image_slot);
+      convolve(image, weights.weight, weights.bias, plane, false);
+      kernels<T>().pool(pool_, plane, m.y.row(b), sources);
+      if (v != nullptr) {
+        convolve(image, direction.weight, direction.bias, plane, false);
+        if (m.x_tangent) {
+          convolve(with_border(m.x.row(m.size + b), scratch, image_slot), weights.weight, nullptr, plane,
+                   true);
+        }
+        kernels<T>().pool_tangent(pool_, plane, sources, m.y.row(m.size + b));
+      }
+    }
+  }
+
+  void backward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, const Sink<T>& sink,
+                Scratch<T>& scratch) const override {
+    const bool wants_dx = m.dx.data != nullptr;
+    const T* weights = wants_dx ? transpose(w.weight, scratch, weight_slots) : nullptr;
+    const T* direction = wants_dx && v != nullptr ? transpose(v->weight, scratch, direction_slots) : nullptr;
+    const std::size_t plane_size = corners_.size() * filters_;
+    T* plane = scratch.get(plane_slot, plane_size);
+    T* tangent = v != nullptr ? scratch.get(tangent_plane_slot, plane_size) : nullptr;
+    T* gradient = scratch.get(gradient_slot, (patch_ + 1) * filters_);
+    T* bias_gradient = gradient + patch_ * filters_;
+    std::fill_n(gradient, (patch_ + 1) * filters_, T(0));
+    for (std::size_t b = 0; b < m.size; ++b) {
+      const Source* sources = m.marks.data() + b * sources_of(pool_);
+      const T* image = with_border(m.x.row(b), scratch, image_slot);
+      std::fill_n(plane, plane_size, T(0));
+      kernels<T>().pool_backward(pool_, m.dy.row(b), sources, plane);
+      if (v == nullptr) {
+        correlate(image, plane, gradient);
+        sum_pixels(plane, bias_gradient);
+      } else {
+        std::fill_n(tangent, plane_size, T(0));
+        kernels<T>().pool_backward(pool_, m.dy.row(m.size + b), sources, tangent);
+        correlate(image, tangent, gradient);
+        sum_pixels(tangent, bias_gradient);
+        if (m.x_tangent) {
+          correlate(with_border(m.x.row(m.size + b), scratch, image_slot), plane, gradient);
+        }
+      }
+      if (wants_dx) {
+        spread({{plane, weights}}, m.dx.row(b), scratch);
+        if (v != nullptr) {
+          spread({{tangent, weights}, {plane, direction}}, m.dx.row(m.size + b), scratch);
+        }
+      }
+    }
+    for (std::size_t k = 0; k < patch_; ++k) {
+      pour(gradient + k * filters_, layer_.filters, k * layer_.filters, sink.weight, sink.factor);
+    }
+    pour(bias_gradient, layer_.filters, 0, sink.bias, sink.factor);
+  }
+
+ private:
+  enum Slot : std::size_t {
+    plane_slot,
+    tangent_plane_slot,
+    gradient_slot,
+    image_slot,
+    spread_slot,
+    weight_slots,  // and the next
+    direction_slots = weight_slots + 2,
+  };
+
+  // Filters in padded rows.
+  struct Packed {
+    const T* weight = nullptr;
+    const T* bias = nullptr;
+  };
+  Packed pack(const Weights<T>& w, Scratch<T>& scratch, std::size_t slot) const {
+    if (filters_ == layer_.filters) {
+      return {w.weight, w.bias};
+    }
+    T* weight = scratch.get(slot, (patch_ + 1) * filters_);
+    T* bias = weight + patch_ * filters_;
+    for (std::size_t k = 0; k < patch_; ++k) {
+      T* row = weight + k * filters_;
+      std::copy_n(w.weight + k * layer_.filters, layer_.filters, row);
+      std::fill(row + layer_.filters, row + filters_, T(0));
+    }
+    std::copy_n(w.bias, layer_.filters, bias);
+    std::fill(bias + layer_.filters, bias + filters_, T(0));
+    return {weight, bias};
+  }
+
+  // [kernel y][filter][kernel x, channel], the last padded with zeros.
+  const T* transpose(const T* weight, Scratch<T>& scratch, std::size_t slot) const {
+    const std::size_t width = padded<T>(run_);
+    T* out = scratch.get(slot + 1, layer_.kernel[0] * layer_.filters * width);
+    for (std::size_t y = 0; y < layer_.kernel[0]; ++y) {
+      for (std::size_t f = 0; f < layer_.filters; ++f) {
+        T* row = out + (y * layer_.filters + f) * width;
+        for (std::size_t k = 0; k < run_; ++k) {
+          row[k] = weight[(y * run_ + k) * layer_.filters + f];
+        }
+        std::fill(row + run_, row + width, T(0));
+      }
+    }
+    return out;
+  }
+
+  [[nodiscard]] bool has_border() const { return image_.size() != input_.size(); }
+
+  const T* with_border(const T* x, Scratch<T>& scratch, std::size_t slot) const {
+    if (!has_border()) {
+      return x;
+    }
+    T* image = scratch.get(slot, image_.size());
+    std::fill_n(image, image_.size(), T(0));
+    const std::size_t row = input_.width * input_.channels;
+    for (std::size_t y = 0; y < input_.height; ++y) {
+      std::copy_n(x + y * row, row, image + inner(y));
+    }
+    return image;
+  }
+  // Where row y of the input begins in the image with its border.
+  [[nodiscard]] std::size_t inner(std::size_t y) const {
+    return ((y + layer_.padding[0]) * image_.width + layer_.padding[1]) * image_.channels;
+  }
+
+  void convolve(const T* image, const T* weight, const T* bias, T* plane, bool add) const {
+    kernels<T>().multiply({.rows = corners_.size(),
+                           .columns = layer_.filters,
+                           .a = image,
+                           .a_rows = corners_.data(),
+                           .num_runs = layer_.kernel[0],
+                           .run_stride = image_.width * image_.channels,
+                           .run_length = run_,
+                           .b = weight,
+                           .b_stride = filters_,
+                           .bias = bias,
+                           .c = plane,
+                           .c_stride = filters_,
+                           .add = add});
+  }
+
+  void correlate(const T* image, const T* plane, T* gradient) const {
+    kernels<T>().outer_products({.points = corners_.size(),
+                                 .rows = patch_,
+                                 .columns = layer_.filters,
+                                 .a = image,
+                                 .a_points = corners_.data(),
+                                 .a_places = places_.data(),
+                                 .d = plane,
+                                 .d_stride = filters_,
+                                 .c = gradient,
+                                 .c_stride = filters_});
+  }
+
+  void sum_pixels(const T* plane, T* sum) const {
+    for (std::size_t p = 0; p < corners_.size(); ++p) {
+      for (std::size_t f = 0; f < filters_; ++f) {
+        sum[f] += plane[p * filters_ + f];
+      }
+    }
+  }
+
+  // The gradient of the input: each pixel of a plane, times the filters, is added to the patch it came from.
+  struct Term {
+    const T* plane;
+    const T* transposed;
+  };
+  void spread(std::initializer_list<Term> terms, T* dx, Scratch<T>& scratch) const {
+    // A padded row of a patch may reach a little over the image's end.
+    T* image = has_border() ? scratch.get(spread_slot, image_.size() + padding<T>) : dx;
+    std::fill_n(image, image_.size(), T(0));
+    const std::size_t width = padded<T>(run_);
+    for (const Term& term : terms) {
+      for (std::size_t y = 0; y < layer_.kernel[0]; ++y) {
+        kernels<T>().multiply({.rows = corners_.size(),
+                               .columns = run_,
+                               .a = term.plane,
+                               .a_stride = filters_,
+                               .run_length = layer_.filters,
+                               .b = term.transposed + y * layer_.filters * width,
+                               .b_stride = width,
+                               .c = image + y * image_.width * image_.channels,
+                               .c_rows = corners_.data(),
+                               .add = true});
+      }
+    }
+    if (has_border()) {
+      const std::size_t row = input_.width * input_.channels;
+      for (std::size_t y = 0; y < input_.height; ++y) {
+        std::copy_n(image + inner(y), row, dx + y * row);
+      }
+    }
+  }
+
+  Shape input_;
+  Convolution layer_;
+  Shape image_;  // the input with its border of zeros
+  Shape plane_;  // what the convolution gives
+  std::size_t run_;
+  std::size_t patch_;
+  std::size_t filters_;  // padded
+  Pool<T> pool_;
+  std::vector<Offset> corners_;  // of each patch, in the image
+  std::vector<Offset> places_;   // of each number of a patch, from its corner
+};
+
+template <class T>
+class PoolOperation final : public Operation<T> {
+ public:
+  PoolOperation(const Shape& input, const MaxPool& pool)
+      : input_(input),
+        pool_(pool_of<T>(input, input.channels, pool, false)),
+        padded_pool_(pool_of<T>(input, padded<T>(input.channels), pool, false)) {}
+
+  void forward(Memory<T>& m, const Weights<T>& /*w*/, const Weights<T>* /*v*/,
+               Scratch<T>& /*scratch*/) const override {
+    m.marks.resize(m.size * sources_of(pool_) + padding<T>);
+    for (std::size_t b = 0; b < m.size; ++b) {
+      Source* sources = m.marks.data() + b * sources_of(pool_);
+      kernels<T>().pool(pool_, m.x.row(b), m.y.row(b), sources);
+      if (m.tangent) {
+        kernels<T>().pool_tangent(pool_, m.x.row(m.size + b), sources, m.y.row(m.size + b));
+      }
+    }
+  }
+
+  void backward(Memory<T>& m, const Weights<T>& /*w*/, const Weights<T>* /*v*/, const Sink<T>& /*sink*/,
+                Scratch<T>& scratch) const override {
+    if (m.dx.data == nullptr) {
+      return;
+    }
+    const std::size_t pixels = input_.height * input_.width;
+    const std::size_t stride = padded_pool_.in_stride;
+    T* plane = scratch.get(0, pixels * stride);
+    for (std::size_t b = 0; b < m.rows(); ++b) {
+      std::fill_n(plane, pixels * stride, T(0));
+      kernels<T>().pool_backward(padded_pool_, m.dy.row(b), m.marks.data() + b % m.size * sources_of(pool_),
+                                 plane);
+      for (std::size_t p = 0; p < pixels; ++p) {
+        std::copy_n(plane + p * stride, input_.channels, m.dx.row(b) + p * input_.channels);
+      }
+    }
+  }
+
+ private:
+  Shape input_;
+  Pool<T> pool_;
+  Pool<T> padded_pool_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Operation<T>> make_convolution(const ConvolutionBlock& block) {
+  return std::make_unique<ConvolutionOperation<T>>(block);
+}
+template <class T>
+std::unique_ptr<Operation<T>> make_pool(const Shape& input, const MaxPool& pool) {
+  return std::make_unique<PoolOperation<T>>(input, pool);
+}
+
+template std::unique_ptr<Operation<float>> make_convolution(const ConvolutionBlock&);
+template std::unique_ptr<Operation<double>> make_convolution(const ConvolutionBlock&);
+template std::unique_ptr<Operation<float>> make_pool(const Shape&, const MaxPool&);
+template std::unique_ptr<Operation<double>> make_pool(const Shape&, const MaxPool&);
+
+}  // namespace skein::nn
