@@ -46,6 +46,12 @@ void print_summary(const Scenario& s, const SampledWorld& sampled) {
   row("learning", fmt::format("eta_1 {:g}, eta_2 {:g}, tau_L {}, tau_G {}, {} iterations",
                               s.learning.inner_step, s.learning.meta_step, s.learning.local_period,
                               s.learning.global_period, s.learning.iterations));
+  const nn::Architecture network = build_architecture(s);
+  row("", fmt::format("network {}: {} layers, {} parameters", s.learning.network.preset,
+                      network.layers.size(), nn::num_parameters(network)));
+  for (const Fault& fault : bound_faults(s.learning)) {
+    row("", to_string(fault));
+  }
   row("offloading", fmt::format("learning weight {:g}, {} kbit a point, {} s for a local round",
                                 s.offloading.learning_weight, s.offloading.point_size.spread.to_toml(),
                                 s.offloading.local_time_limit.spread.to_toml()));
@@ -70,7 +76,9 @@ void check(const CommonOptions& options, bool resolved) {
                                         {"clusters", sampled.world.clusters.size()},
                                         {"devices", sampled.world.devices.size()},
                                         {"swarms", sampled.world.swarms.size()},
-                                        {"uavs", sampled.world.uavs.size()}};
+                                        {"uavs", sampled.world.uavs.size()},
+                                        {"parameters", nn::num_parameters(build_architecture(scenario))},
+                                        {"bounds_hold", bound_faults(scenario.learning).empty()}};
     fmt::print("{}\n", answer.dump(1));
   } else if (options.talks()) {
     print_summary(scenario, sampled);

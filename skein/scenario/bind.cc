@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "skein/scenario/build.h"
+
 namespace skein {
 namespace {
 
@@ -274,22 +276,49 @@ void bind_drift(Fields& f, DriftOptions& o) {
   bind_drift_rate(f, o.noise, "noise", "Rise of the deviation of noise, full scale 1.");
 }
 
+void bind_network(Fields& f, NetworkOptions& o) {
+  std::vector<std::string_view> names = network_names();
+  auto preset = static_cast<std::size_t>(std::ranges::find(names, o.preset) - names.begin());
+  expect(preset < names.size(), "a network without a name");
+  f.one_of("preset", preset, names, "the network; automatic: the paper's for the data set");
+  o.preset = names[preset];
+  f.texts("layers", o.layers,
+          R"(for preset "layers": ["conv 16 2x2", "relu", "pool 2x2 stride 1", "linear 10"])");
+}
+
 void bind_learning(Fields& f, LearningOptions& o) {
   f.choice("algorithm", o.algorithm, Names6{"hn_pfl", "h_fl", "fed_avg", "per_fed_avg", "local", "central"},
            "who averages with whom");
   f.choice("meta_gradient", o.meta_gradient, Names3{"first_order", "hessian_free", "exact"},
            "form of the meta-gradient");
   f.choice("local_step", o.local_step, Names2{"mini_batch", "epoch"}, "what one local iteration is");
+  f.real("step", o.step, small_step, "step size of plain gradient steps (h_fl, fed_avg, local, central)");
   f.real("inner_step", o.inner_step, small_step, "step size of the inner gradient step eta_1");
   f.real("meta_step", o.meta_step, small_step,
-         "step size of the meta-update eta_2, below 1 / (6 meta_lipschitz)");
+         "step size of the meta-update eta_2; the bounds need it below 1 / (6 meta_lipschitz)");
+  f.real("difference_step", o.difference_step, small_step, "for hessian_free: step of the difference");
+  f.pairs("step_schedule", o.step_schedule, {.low = 0, .high = 10000000},
+          "[[0, 1e-2], [10, 5e-3]]: step and inner_step from each local iteration on");
   f.tuple("batch_ratios", o.batch_ratios, positive_ratio,
           "shares of a worker's data in its three mini-batches alpha");
+  f.tuple("batch_sizes", o.batch_sizes, {.low = 0, .high = 10000000, .whole = true},
+          "data points in them instead of shares; 0: by batch_ratios");
   f.whole("local_period", o.local_period, {.low = 1, .high = 10000, .whole = true},
           "local iterations between local aggregations tau^L");
   f.whole("global_period", o.global_period, {.low = 1, .high = 10000, .whole = true},
           "local aggregations between global ones tau^G");
   f.whole("iterations", o.iterations, {.low = 1, .high = 10000000, .whole = true}, "local iterations in all");
+  f.number("points_per_worker", o.points_per_worker,
+           "data points of a worker in `skein train`; a list has one number per worker");
+  f.flag("redraw", o.redraw, "draw each worker's data anew in every local iteration");
+  f.choice("personalisation", o.personalisation, Names2{"step", "epoch"},
+           "how models become the swarm's own: one gradient step, or one more local iteration");
+  std::string initial_model = o.initial_model.string();
+  f.text("initial_model", initial_model, "start from this safetensors file; empty: from random numbers");
+  o.initial_model = initial_model;
+  f.whole("gradient_points", o.gradient_points, {.low = 0, .high = 10000000, .whole = true},
+          "data points of a worker for the norm of the meta-gradient; 0: not measured");
+  f.section("network", "The network that is trained.", [&] { bind_network(f, o.network); });
   f.section("bound", "Constants of the convergence bounds.", [&] {
     f.real("gradient_bound", o.bound.gradient_bound, positive, "largest norm of a gradient B");
     f.real("gradient_lipschitz", o.bound.gradient_lipschitz, positive, "of the loss's gradient mu^G");

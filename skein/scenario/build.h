@@ -3,11 +3,13 @@
 // All throw InputError with every fault under the scenario's keys; the file's name is the caller's to add.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "skein/base/thread_pool.h"
 #include "skein/learning/class_pools.h"
 #include "skein/learning/partition.h"
+#include "skein/nn/architecture.h"
 #include "skein/scenario/scenario.h"
 #include "skein/world/world.h"
 
@@ -18,6 +20,13 @@ World build_world(const Scenario& scenario, ThreadPool& pool);
 // What can be said of the scenario's data for this world without loading it. Clusters are the groups of the
 // partition, devices their members.
 std::vector<Fault> data_faults(const Scenario& scenario, const World& world);
+
+// What a scenario may call its network: automatic, the presets, layers.
+std::vector<std::string_view> network_names();
+// The network that [learning.network] asks for, for samples of the scenario's data.
+nn::Architecture build_architecture(const Scenario& scenario);
+// Why there is no such network; empty if there is.
+std::vector<Fault> network_faults(const Scenario& scenario);
 
 Partition build_partition(const Scenario& scenario, const World& world, const ClassPools& pools);
 

@@ -44,6 +44,8 @@ class Fields {
                        std::string_view help) = 0;
   virtual void flag(std::string_view key, bool& value, std::string_view help) = 0;
   virtual void text(std::string_view key, std::string& value, std::string_view help) = 0;
+  // A list of texts of any length.
+  virtual void texts(std::string_view key, std::vector<std::string>& values, std::string_view help) = 0;
   virtual void one_of(std::string_view key, std::size_t& value, std::span<const std::string_view> names,
                       std::string_view help) = 0;
   // A list of numbers of any length.
@@ -57,13 +59,13 @@ class Fields {
   void number(std::string_view key, Distribution<Q>& value, std::string_view help) {
     spread(key, value.spread, value.allowed, help);
   }
-  // A list of exactly N numbers: [low, high].
-  template <std::size_t N>
-  void tuple(std::string_view key, std::array<double, N>& value, const Range& allowed,
+  // A list of exactly N numbers: [low, high]. Whole ones must have a whole range.
+  template <class Number, std::size_t N>
+  void tuple(std::string_view key, std::array<Number, N>& value, const Range& allowed,
              std::string_view help) {
     std::vector<double> values(value.begin(), value.end());
     fixed_reals(key, values, N, allowed, help);
-    std::copy(values.begin(), values.end(), value.begin());
+    std::ranges::transform(values, value.begin(), [](double number) { return static_cast<Number>(number); });
   }
   // [[x, y], [x, y]]
   void pairs(std::string_view key, std::vector<std::array<double, 2>>& values, const Range& allowed,

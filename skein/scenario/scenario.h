@@ -57,13 +57,18 @@ Scenario parse_scenario(const std::string& text, const std::string& name, const 
 
 // The classes of a source, without loading it.
 std::size_t num_classes(const DataSourceOptions& source);
+// The shape of its samples, likewise.
+SampleShape sample_shape(const DataSourceOptions& source);
 
 // Combinations that no single key shows to be wrong.
 std::vector<Fault> impossible_combinations(const Scenario& scenario);
+// Why the paper's convergence bounds do not hold, if so. Training does not need them: only who uses a bound
+// must refuse these.
+std::vector<Fault> bound_faults(const LearningOptions& learning);
 
 // With every default written out: it reads back to the same run.
 std::string resolved_scenario(const Scenario& scenario);
 // The same with a comment on every key.
-std::string starter_scenario(const Scenario& scenario = {});
+std::string starter_scenario(const Scenario& scenario);
 
 }  // namespace skein

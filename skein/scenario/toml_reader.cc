@@ -231,6 +231,22 @@ void TomlReader::text(std::string_view key, std::string& value, std::string_view
   }
 }
 
+void TomlReader::texts(std::string_view key, std::vector<std::string>& values, std::string_view /*help*/) {
+  const toml::node* node = find(key);
+  if (node == nullptr) {
+    return;
+  }
+  const toml::array* array = node->as_array();
+  if (array == nullptr || !(array->empty() || array->is_homogeneous(toml::node_type::string))) {
+    fault(key, *node, "must be a list of texts in quotes: [\"a\", \"b\"]");
+    return;
+  }
+  values.clear();
+  for (const toml::node& element : *array) {
+    values.push_back(element.as_string()->get());
+  }
+}
+
 void TomlReader::one_of(std::string_view key, std::size_t& value, std::span<const std::string_view> names,
                         std::string_view /*help*/) {
   const toml::node* node = find(key);

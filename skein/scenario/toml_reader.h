@@ -30,6 +30,7 @@ class TomlReader final : public Fields {
                std::string_view help) override;
   void flag(std::string_view key, bool& value, std::string_view help) override;
   void text(std::string_view key, std::string& value, std::string_view help) override;
+  void texts(std::string_view key, std::vector<std::string>& values, std::string_view help) override;
   void one_of(std::string_view key, std::size_t& value, std::span<const std::string_view> names,
               std::string_view help) override;
   void reals(std::string_view key, std::vector<double>& values, const Range& allowed,

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace skein {
 namespace {
@@ -117,6 +118,13 @@ void TomlWriter::flag(std::string_view key, bool& value, std::string_view help) 
 
 void TomlWriter::text(std::string_view key, std::string& value, std::string_view help) {
   line(key, quoted(value), help, "");
+}
+
+void TomlWriter::texts(std::string_view key, std::vector<std::string>& values, std::string_view help) {
+  std::vector<std::string> texts;
+  texts.reserve(values.size());
+  std::ranges::transform(values, std::back_inserter(texts), quoted);
+  line(key, fmt::format("[{}]", fmt::join(texts, ", ")), help, "");
 }
 
 void TomlWriter::one_of(std::string_view key, std::size_t& value, std::span<const std::string_view> names,

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
+#include "skein/scenario/build.h"
 #include "skein/scenario/scenario.h"
 
 namespace skein {
@@ -98,12 +100,21 @@ void check_data(Check& check, const DataOptions& data) {
 }
 
 void check_learning(Check& check, const LearningOptions& learning) {
-  const double limit = 1.0 / (6.0 * learning.bound.meta_lipschitz);
-  check.require(
-      learning.meta_step < limit, "learning.meta_step", fmt::format("{:g}", learning.meta_step),
-      fmt::format("must be below 1 / (6 learning.bound.meta_lipschitz) = {:g}: the convergence bound does "
-                  "not hold otherwise",
-                  limit));
+  const auto& schedule = learning.step_schedule;
+  for (std::size_t i = 0; i < schedule.size(); ++i) {
+    const auto [first, value] = schedule[i];
+    const std::string entry = fmt::format("[{:g}, {:g}]", first, value);
+    check.require(std::floor(first) == first && (i == 0 ? first == 0.0 : first > schedule[i - 1][0]),
+                  "learning.step_schedule", entry,
+                  "iterations, the first numbers, must be whole and ascend from 0");
+    check.require(value > 0.0 && value <= 10.0, "learning.step_schedule", entry,
+                  "step sizes, the second numbers, must be in (0, 10]");
+  }
+  const auto& sizes = learning.batch_sizes;
+  const auto zeros = std::ranges::count(sizes, std::size_t{0});
+  check.require(zeros == 0 || zeros == 3, "learning.batch_sizes",
+                fmt::format("[{}, {}, {}]", sizes[0], sizes[1], sizes[2]),
+                "must be all above 0, or all 0 to use batch_ratios");
 }
 
 void check_planning(Check& check, const PlanningOptions& planning) {
@@ -135,12 +146,34 @@ std::size_t num_classes(const DataSourceOptions& source) {
   return source.name == "radioml" || source.name == "modulations" ? 4 : 10;
 }
 
+SampleShape sample_shape(const DataSourceOptions& source) {
+  if (source.name == "synthetic") {
+    return source.synthetic.shape;
+  }
+  if (source.name == "radioml" || source.name == "modulations") {
+    return {.height = 2, .width = 128, .channels = 1};
+  }
+  return source.name == "cifar10" ? SampleShape{.height = 32, .width = 32, .channels = 3}
+                                  : SampleShape{.height = 28, .width = 28, .channels = 1};
+}
+
+std::vector<Fault> bound_faults(const LearningOptions& learning) {
+  Check check;
+  const double limit = 1.0 / (6.0 * learning.bound.meta_lipschitz);
+  check.require(learning.meta_step < limit, "learning.meta_step", fmt::format("{:g}", learning.meta_step),
+                fmt::format("is not below 1 / (6 learning.bound.meta_lipschitz) = {:g}: the convergence "
+                            "bounds do not hold",
+                            limit));
+  return check.faults;
+}
+
 std::vector<Fault> impossible_combinations(const Scenario& scenario) {
   Check check;
   check_world(check, scenario);
   check_types(check, scenario.swarms);
   check_data(check, scenario.data);
   check_learning(check, scenario.learning);
+  std::ranges::move(network_faults(scenario), std::back_inserter(check.faults));
   check_planning(check, scenario.planning);
   for (Fault& fault : faults_of(scenario.drift, scenario.world.clusters.sites.count)) {
     fault.key = "drift." + fault.key;

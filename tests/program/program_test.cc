@@ -13,6 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string content(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
@@ -100,6 +101,17 @@ TEST_F(Program, NewThenCheck) {
   EXPECT_EQ(skein("new my.toml").exit_code, 2) << "does not write over a file";
   EXPECT_EQ(skein("new my.toml --force --set swarms.count=2").exit_code, 0);
   EXPECT_THAT(content(directory_ / "my.toml"), HasSubstr("count = 2 "));
+}
+
+TEST_F(Program, CheckTellsTheNetworkAndWhetherTheBoundsHold) {
+  const Outcome holds = skein("check");
+  EXPECT_THAT(holds.out, HasSubstr("network automatic: 9 layers, 2362874 parameters"));
+  EXPECT_THAT(holds.out, Not(HasSubstr("do not hold")));
+  const Outcome broken = skein("check --set learning.meta_step=1e-2");
+  EXPECT_EQ(broken.exit_code, 0) << "training does not need them";
+  EXPECT_THAT(broken.out, HasSubstr("learning.meta_step = 0.01: is not below"));
+  EXPECT_FALSE(
+      nlohmann::json::parse(skein("check --format json --set learning.meta_step=1e-2").out)["bounds_hold"]);
 }
 
 TEST_F(Program, SpeaksJson) {
