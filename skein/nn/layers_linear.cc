@@ -20,14 +20,12 @@ class LinearOperation final : public Operation<T> {
 
   void forward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, Scratch<T>& scratch) const override {
     fill_rows(m.y, m.size, w.bias);
+    const Rows<T> tangents{m.y.row(m.size), m.y.stride};
+    if (v != nullptr) {
+      fill_rows(tangents, m.size, v->bias);
+    }
     apply(w, m.x, m.y, m.x_rows(), scratch);
     if (v != nullptr) {
-      const Rows<T> tangents{m.y.row(m.size), m.y.stride};
-      if (m.x_tangent) {
-        add_to_rows(tangents, m.size, v->bias);
-      } else {
-        fill_rows(tangents, m.size, v->bias);
-      }
       apply(*v, m.x, tangents, m.size, scratch);
     }
   }
@@ -37,8 +35,12 @@ class LinearOperation final : public Operation<T> {
                 Scratch<T>& scratch) const override {
     const Rows<const T> tangent_dy{m.dy.row(m.size), m.dy.stride};
     const bool wants_dx = m.dx.data != nullptr;
-    for (std::size_t k = 0; k < inputs_; k += block) {
-      const std::size_t rows = std::min(block, inputs_ - k);
+    // A register may reach over a row's end and put there what the target is to become of the next row's
+    // base: where the target is also what is read, and its base is not, all reading must come first.
+    const bool apart = sink.weight.target == w.weight && sink.weight.base != w.weight;
+    const std::size_t step = apart ? inputs_ : block;
+    for (std::size_t k = 0; k < inputs_; k += step) {
+      const std::size_t rows = std::min(step, inputs_ - k);
       if (wants_dx) {
         apply_transposed(w.weight, m.dy, m.dx, m.rows(), k, rows, false);
         if (v != nullptr) {
@@ -92,15 +94,8 @@ class LinearOperation final : public Operation<T> {
       std::copy_n(values, outputs_, rows.row(b));
     }
   }
-  void add_to_rows(Rows<T> rows, std::size_t count, const T* values) const {
-    for (std::size_t b = 0; b < count; ++b) {
-      for (std::size_t n = 0; n < outputs_; ++n) {
-        rows.row(b)[n] += values[n];
-      }
-    }
-  }
 
-  // y += x W; y = x W for rows that hold nothing yet is a sum with their zeros or biases.
+  // y += x W
   void apply(const Weights<T>& w, Rows<const T> x, Rows<T> y, std::size_t rows, Scratch<T>& scratch) const {
     if (w.weight != nullptr) {
       kernels<T>().multiply({.rows = rows,
