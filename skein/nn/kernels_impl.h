@@ -30,6 +30,14 @@ inline __attribute__((always_inline)) Vec<T> all(T value) {
   return value - Vec<T>{};  // unlike a sum with 0, this is the value itself, and costs nothing
 }
 
+// Keeps a value in a register: the compiler would rather read it from memory again for each use.
+template <class V>
+inline __attribute__((always_inline)) void keep(V& value) {
+#if defined(__x86_64__)
+  __asm__("" : "+x"(value));
+#endif
+}
+
 constexpr std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
 constexpr std::size_t larger(std::size_t a, std::size_t b) { return a < b ? b : a; }
 
@@ -56,7 +64,7 @@ struct Block {
   bool first;
 };
 
-template <class T, int rows, int width>
+template <class T, int rows, int width, bool streams>
 void multiply_tile(const Product<T>& p, const Block& block, std::size_t row, std::size_t column) {
   Vec<T> sum[rows][width];
   for (int j = 0; j < width; ++j) {
@@ -73,6 +81,7 @@ void multiply_tile(const Product<T>& p, const Block& block, std::size_t row, std
   }
   const T* b = p.b + (block.first_run * p.run_length + block.begin) * p.b_stride + column;
   const std::size_t b_stride = p.b_stride;
+  const std::size_t ahead = block.length * b_stride;  // the next block
   for (std::size_t run = 0; run < block.num_runs; ++run) {
     const std::size_t length = block.length;
 #pragma GCC unroll 1
@@ -81,6 +90,11 @@ void multiply_tile(const Product<T>& p, const Block& block, std::size_t row, std
 #pragma GCC unroll 4
       for (int j = 0; j < width; ++j) {
         right[j] = load(b + j * lanes<T>);
+        keep(right[j]);
+      }
+      if constexpr (streams) {
+        __builtin_prefetch(b + ahead);
+        __builtin_prefetch(b + ahead + (width * lanes<T> - 1));
       }
 #pragma GCC unroll 8
       for (int i = 0; i < rows; ++i) {
@@ -111,13 +125,15 @@ template <class T>
 using MultiplyTile = void (*)(const Product<T>&, const Block&, std::size_t, std::size_t);
 
 // Tiles of 1 register by up to 8 rows, 2 by 6, 3 by 4: as many sums as there are registers for.
-template <class T>
+template <class T, bool streams>
 inline constexpr MultiplyTile<T> multiply_tiles[3][8] = {
-    {multiply_tile<T, 1, 1>, multiply_tile<T, 2, 1>, multiply_tile<T, 3, 1>, multiply_tile<T, 4, 1>,
-     multiply_tile<T, 5, 1>, multiply_tile<T, 6, 1>, multiply_tile<T, 7, 1>, multiply_tile<T, 8, 1>},
-    {multiply_tile<T, 1, 2>, multiply_tile<T, 2, 2>, multiply_tile<T, 3, 2>, multiply_tile<T, 4, 2>,
-     multiply_tile<T, 5, 2>, multiply_tile<T, 6, 2>},
-    {multiply_tile<T, 1, 3>, multiply_tile<T, 2, 3>, multiply_tile<T, 3, 3>, multiply_tile<T, 4, 3>}};
+    {multiply_tile<T, 1, 1, streams>, multiply_tile<T, 2, 1, streams>, multiply_tile<T, 3, 1, streams>,
+     multiply_tile<T, 4, 1, streams>, multiply_tile<T, 5, 1, streams>, multiply_tile<T, 6, 1, streams>,
+     multiply_tile<T, 7, 1, streams>, multiply_tile<T, 8, 1, streams>},
+    {multiply_tile<T, 1, 2, streams>, multiply_tile<T, 2, 2, streams>, multiply_tile<T, 3, 2, streams>,
+     multiply_tile<T, 4, 2, streams>, multiply_tile<T, 5, 2, streams>, multiply_tile<T, 6, 2, streams>},
+    {multiply_tile<T, 1, 3, streams>, multiply_tile<T, 2, 3, streams>, multiply_tile<T, 3, 3, streams>,
+     multiply_tile<T, 4, 3, streams>}};
 inline constexpr std::size_t most_rows[3] = {8, 6, 4};
 
 // How many registers wide the next tile is, with `left` to go.
@@ -128,51 +144,56 @@ inline std::size_t tile_width(std::size_t left, std::size_t rows) {
   return rows <= 4 && left != 4 ? 3 : 2;
 }
 
-template <class T>
+template <class T, bool streams>
 void multiply_block(const Product<T>& p, const Block& block) {
   const std::size_t registers = padded<T>(p.columns) / lanes<T>;
   std::size_t done = 0;
   while (done < registers) {
     const std::size_t width = tile_width(registers - done, p.rows);
-    const MultiplyTile<T>* tiles = multiply_tiles<T>[width - 1];
+    const MultiplyTile<T>* tiles = multiply_tiles<T, streams>[width - 1];
     evenly(p.rows, most_rows[width - 1],
            [&](std::size_t row, std::size_t size) { tiles[size - 1](p, block, row, done * lanes<T>); });
     done += width;
   }
 }
 
-// The common dimension is cut so that a block of B stays in the first cache.
+// The common dimension is cut so that a block of B stays in the first cache. A large B with few rows to
+// multiply comes from memory: the next block is fetched ahead.
 template <class T>
 void multiply(const Product<T>& p) {
   const std::size_t most = smaller(larger(6144 / padded<T>(p.columns), 32), 256);
   if (p.run_length > most) {
+    const bool streams = p.rows <= 12 && p.run_length * p.b_stride > (std::size_t{1} << 17U);
     bool first = true;
     for (std::size_t run = 0; run < p.num_runs; ++run) {
       evenly(p.run_length, most, [&](std::size_t begin, std::size_t size) {
-        multiply_block(p, Block{run, 1, begin, size, first});
+        const Block block{run, 1, begin, size, first};
+        streams ? multiply_block<T, true>(p, block) : multiply_block<T, false>(p, block);
         first = false;
       });
     }
   } else {
     const std::size_t runs = most / larger(p.run_length, 1);
     evenly(p.num_runs, runs, [&](std::size_t run, std::size_t size) {
-      multiply_block(p, Block{run, size, 0, p.run_length, run == 0});
+      multiply_block<T, false>(p, Block{run, size, 0, p.run_length, run == 0});
     });
   }
 }
 
 // ---- dot products
 
-inline __attribute__((always_inline)) float sum_of(Vec<float> v) {
-  float sum = 0;
-  for (std::size_t lane = 0; lane < lanes<float>; ++lane) {
-    sum += v[lane];
-  }
-  return sum;
-}
-inline __attribute__((always_inline)) double sum_of(Vec<double> v) {
-  double sum = 0;
-  for (std::size_t lane = 0; lane < lanes<double>; ++lane) {
+template <class T>
+struct FourOf {
+  typedef T Type __attribute__((vector_size(4 * sizeof(T))));
+  typedef T Unaligned __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
+};
+template <class T>
+using Four = typename FourOf<T>::Type;
+
+template <class T>
+inline __attribute__((always_inline)) T sum_of(Vec<T> v) {
+  T sum = 0;
+  for (std::size_t lane = 0; lane < lanes<T>; ++lane) {
     sum += v[lane];
   }
   return sum;
@@ -180,33 +201,28 @@ inline __attribute__((always_inline)) double sum_of(Vec<double> v) {
 
 // The sums of four registers, by adding pairs of lanes.
 #if SKEIN_VECTOR_BYTES == 32
-inline __attribute__((always_inline)) void sum_four(const Vec<float>* v, float* out) {
+inline __attribute__((always_inline)) Four<float> sum_four(const Vec<float>* v) {
   const Vec<float> ab = __builtin_shufflevector(v[0], v[1], 0, 8, 2, 10, 4, 12, 6, 14) +
                         __builtin_shufflevector(v[0], v[1], 1, 9, 3, 11, 5, 13, 7, 15);
   const Vec<float> cd = __builtin_shufflevector(v[2], v[3], 0, 8, 2, 10, 4, 12, 6, 14) +
                         __builtin_shufflevector(v[2], v[3], 1, 9, 3, 11, 5, 13, 7, 15);
   const Vec<float> abcd = __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13) +
                           __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
-  for (int i = 0; i < 4; ++i) {
-    out[i] = abcd[i] + abcd[i + 4];
-  }
+  return __builtin_shufflevector(abcd, abcd, 0, 1, 2, 3) + __builtin_shufflevector(abcd, abcd, 4, 5, 6, 7);
 }
-inline __attribute__((always_inline)) void sum_four(const Vec<double>* v, double* out) {
+inline __attribute__((always_inline)) Four<double> sum_four(const Vec<double>* v) {
   const Vec<double> ab =
       __builtin_shufflevector(v[0], v[1], 0, 4, 2, 6) + __builtin_shufflevector(v[0], v[1], 1, 5, 3, 7);
   const Vec<double> cd =
       __builtin_shufflevector(v[2], v[3], 0, 4, 2, 6) + __builtin_shufflevector(v[2], v[3], 1, 5, 3, 7);
-  out[0] = ab[0] + ab[2];
-  out[1] = ab[1] + ab[3];
-  out[2] = cd[0] + cd[2];
-  out[3] = cd[1] + cd[3];
+  return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 }
 #else
-template <class T>
-inline void sum_four(const Vec<T>* v, T* out) {
-  for (int i = 0; i < 4; ++i) {
-    out[i] = sum_of(v[i]);
-  }
+inline Four<float> sum_four(const Vec<float>* v) {
+  return Four<float>{sum_of<float>(v[0]), sum_of<float>(v[1]), sum_of<float>(v[2]), sum_of<float>(v[3])};
+}
+inline Four<double> sum_four(const Vec<double>* v) {
+  return Four<double>{sum_of<double>(v[0]), sum_of<double>(v[1]), sum_of<double>(v[2]), sum_of<double>(v[3])};
 }
 #endif
 
@@ -224,36 +240,38 @@ void dot_tile(const DotProducts<T>& p, std::size_t i0, std::size_t j0) {
   const std::size_t whole = (p.zero_padded ? padded<T>(p.length) : p.length) / lanes<T> * lanes<T>;
 #pragma GCC unroll 1
   for (std::size_t k = 0; k < whole; k += lanes<T>) {
-    Vec<T> right[b_rows];
-#pragma GCC unroll 4
-    for (int j = 0; j < b_rows; ++j) {
-      right[j] = load(b[j] + k);
-    }
+    Vec<T> left[a_rows];
 #pragma GCC unroll 4
     for (int i = 0; i < a_rows; ++i) {
-      const Vec<T> left = load(a[i] + k);
+      left[i] = load(a[i] + k);
+      keep(left[i]);
+    }
 #pragma GCC unroll 4
-      for (int j = 0; j < b_rows; ++j) {
-        sum[i][j] += left * right[j];
+    for (int j = 0; j < b_rows; ++j) {
+      Vec<T> right = load(b[j] + k);
+      keep(right);
+#pragma GCC unroll 4
+      for (int i = 0; i < a_rows; ++i) {
+        sum[i][j] += left[i] * right;
       }
     }
   }
 #pragma GCC unroll 4
   for (int i = 0; i < a_rows; ++i) {
-    T sums[b_rows];
-    if constexpr (b_rows == 4) {
-      sum_four(sum[i], sums);
-    } else {
-      for (int j = 0; j < b_rows; ++j) {
-        sums[j] = sum_of(sum[i][j]);
-      }
-    }
     T* c = p.c + (i0 + i) * p.c_stride + j0;
-    for (int j = 0; j < b_rows; ++j) {
+    if constexpr (b_rows == 4) {
+      Four<T> sums = sum_four(sum[i]);
       for (std::size_t k = whole; k < p.length; ++k) {
-        sums[j] += a[i][k] * b[j][k];
+        sums += a[i][k] * Four<T>{b[0][k], b[1][k], b[2][k], b[3][k]};
       }
-      c[j] = p.add ? c[j] + sums[j] : sums[j];
+      auto& target = *reinterpret_cast<typename FourOf<T>::Unaligned*>(c);
+      target = p.add ? target + sums : sums;
+    } else {
+      T total = sum_of<T>(sum[i][0]);
+      for (std::size_t k = whole; k < p.length; ++k) {
+        total += a[i][k] * b[0][k];
+      }
+      *c = p.add ? *c + total : total;
     }
   }
 }
@@ -299,6 +317,7 @@ void outer_tile(const OuterProducts<T>& p, std::size_t row, std::size_t column) 
 #pragma GCC unroll 4
     for (int j = 0; j < width; ++j) {
       right[j] = load(d + j * lanes<T>);
+      keep(right[j]);
     }
 #pragma GCC unroll 8
     for (int i = 0; i < rows; ++i) {
@@ -346,9 +365,9 @@ void outer_products(const OuterProducts<T>& p) {
 
 // ---- rank update
 
-template <class T, int rows, int rank>
-inline __attribute__((always_inline)) void update_rows(const RankUpdate<T>& p, std::size_t k, std::size_t b,
-                                                       const T* base) {
+// A few terms: a row of the target is read once, and written once for every six of them.
+template <class T, int rows, int rank, bool has_base>
+void update_rows(const RankUpdate<T>& p, std::size_t k, std::size_t b, const T* base) {
   Vec<T> left[rows][rank];
 #pragma GCC unroll 2
   for (int i = 0; i < rows; ++i) {
@@ -367,11 +386,12 @@ inline __attribute__((always_inline)) void update_rows(const RankUpdate<T>& p, s
     Vec<T> sum[rows];
 #pragma GCC unroll 2
     for (int i = 0; i < rows; ++i) {
-      sum[i] = base != nullptr ? load(base + i * stride + n) : Vec<T>{};
+      sum[i] = has_base ? load(base + i * stride + n) : Vec<T>{};
     }
 #pragma GCC unroll 6
     for (int r = 0; r < rank; ++r) {
-      const Vec<T> right = load(d + r * d_stride + n);
+      Vec<T> right = load(d + r * d_stride + n);
+      keep(right);
 #pragma GCC unroll 2
       for (int i = 0; i < rows; ++i) {
         sum[i] += left[i][r] * right;
@@ -384,47 +404,101 @@ inline __attribute__((always_inline)) void update_rows(const RankUpdate<T>& p, s
   }
 }
 
-// One row at a time where a register reaches over a row's end: the next row must come later.
-template <class T, int rows>
-inline void update_block(const RankUpdate<T>& p, std::size_t k) {
-  bool first = true;
-  evenly(p.rank, 6, [&](std::size_t b, std::size_t size) {
-    const T* base = first ? p.base : p.target;
-    base = base != nullptr ? base + k * p.stride : nullptr;
-    first = false;
-    switch (size) {
-      case 1:
-        update_rows<T, rows, 1>(p, k, b, base);
-        break;
-      case 2:
-        update_rows<T, rows, 2>(p, k, b, base);
-        break;
-      case 3:
-        update_rows<T, rows, 3>(p, k, b, base);
-        break;
-      case 4:
-        update_rows<T, rows, 4>(p, k, b, base);
-        break;
-      case 5:
-        update_rows<T, rows, 5>(p, k, b, base);
-        break;
-      default:
-        update_rows<T, rows, 6>(p, k, b, base);
-        break;
+template <class T>
+using UpdateRows = void (*)(const RankUpdate<T>&, std::size_t, std::size_t, const T*);
+template <class T, int rows, bool has_base>
+inline constexpr UpdateRows<T> update_rows_of[6] = {
+    update_rows<T, rows, 1, has_base>, update_rows<T, rows, 2, has_base>, update_rows<T, rows, 3, has_base>,
+    update_rows<T, rows, 4, has_base>, update_rows<T, rows, 5, has_base>, update_rows<T, rows, 6, has_base>};
+
+// A register may reach over a row's end into the next row and put its base there. So rows go upwards, and two
+// at a time only where that is harmless: no reaching over, or the base is the target.
+template <class T>
+void update_by_rows(const RankUpdate<T>& p) {
+  const bool two = p.stride >= padded<T>(p.columns) || p.base == p.target;
+  for (std::size_t k = 0; k < p.rows;) {
+    const bool pair = two && k + 2 <= p.rows;
+    evenly(p.rank, 6, [&](std::size_t b, std::size_t size) {
+      const T* base = b == 0 ? p.base : p.target;
+      if (base == nullptr) {
+        (pair ? update_rows_of<T, 2, false> : update_rows_of<T, 1, false>)[size - 1](p, k, b, nullptr);
+      } else {
+        (pair ? update_rows_of<T, 2, true> : update_rows_of<T, 1, true>)[size - 1](p, k, b,
+                                                                                   base + k * p.stride);
+      }
+    });
+    k += pair ? 2 : 1;
+  }
+}
+
+// Many terms: sums stay in registers while all terms pass.
+template <class T, int rows, int width>
+void update_tile(const RankUpdate<T>& p, std::size_t row, std::size_t column) {
+  Vec<T> sum[rows][width] = {};
+  const T* x = p.x + row;
+  const T* d = p.d + column;
+#pragma GCC unroll 1
+  for (std::size_t b = 0; b < p.rank; ++b) {
+    Vec<T> right[width];
+#pragma GCC unroll 4
+    for (int j = 0; j < width; ++j) {
+      right[j] = load(d + j * lanes<T>);
+      keep(right[j]);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; ++i) {
+      const Vec<T> left = all(x[i]);
+#pragma GCC unroll 4
+      for (int j = 0; j < width; ++j) {
+        sum[i][j] += left * right[j];
+      }
+    }
+    x += p.x_stride;
+    d += p.d_stride;
+  }
+  const Vec<T> factor = all(p.factor);
+#pragma GCC unroll 8
+  for (int i = 0; i < rows; ++i) {
+    const std::size_t place = (row + i) * p.stride + column;
+#pragma GCC unroll 4
+    for (int j = 0; j < width; ++j) {
+      const Vec<T> start = p.base != nullptr ? load(p.base + place + j * lanes<T>) : Vec<T>{};
+      store(p.target + place + j * lanes<T>, start + factor * sum[i][j]);
+    }
+  }
+}
+
+template <class T>
+using UpdateTile = void (*)(const RankUpdate<T>&, std::size_t, std::size_t);
+template <class T>
+inline constexpr UpdateTile<T> update_tiles[3][8] = {
+    {update_tile<T, 1, 1>, update_tile<T, 2, 1>, update_tile<T, 3, 1>, update_tile<T, 4, 1>,
+     update_tile<T, 5, 1>, update_tile<T, 6, 1>, update_tile<T, 7, 1>, update_tile<T, 8, 1>},
+    {update_tile<T, 1, 2>, update_tile<T, 2, 2>, update_tile<T, 3, 2>, update_tile<T, 4, 2>,
+     update_tile<T, 5, 2>, update_tile<T, 6, 2>},
+    {update_tile<T, 1, 3>, update_tile<T, 2, 3>, update_tile<T, 3, 3>, update_tile<T, 4, 3>}};
+
+// Tiles go from right to left: what one puts over a row's end, the next row's first tile replaces.
+template <class T>
+void update_by_tiles(const RankUpdate<T>& p) {
+  const std::size_t registers = padded<T>(p.columns) / lanes<T>;
+  constexpr std::size_t most = 6;
+  evenly(p.rows, most, [&](std::size_t row, std::size_t size) {
+    std::size_t left = registers;
+    while (left > 0) {
+      const std::size_t width = left % 2 == 1 ? 1 : 2;
+      left -= width;
+      update_tiles<T>[width - 1][size - 1](p, row, left * lanes<T>);
     }
   });
 }
 
 template <class T>
 void rank_update(const RankUpdate<T>& p) {
-  std::size_t k = 0;
-  if (p.stride >= padded<T>(p.columns)) {
-    for (; k + 2 <= p.rows; k += 2) {
-      update_block<T, 2>(p, k);
-    }
-  }
-  for (; k < p.rows; ++k) {
-    update_block<T, 1>(p, k);
+  if (p.rank < 8) {
+    update_by_rows(p);
+  } else {
+    update_by_tiles(p);
   }
 }
 
