@@ -221,9 +221,8 @@ def shape_sample(kind, x):
     return x
 
 
-def fill(case, network, sizes_and_points, first_number):
-    """Draws the samples of one batch."""
-    size, points = sizes_and_points
+def fill(case, network, size, points, first_number):
+    """A batch that is flip-free at these parameters, of samples from this number on."""
     batch = Batch()
     number = first_number
     while len(batch.samples) < size:
@@ -259,15 +258,11 @@ def compute(case):
     if case["values"] == "grid":
         w = torch.ceil(w * 8) / 8
     direction = torch.tensor(draws(Stream(case["case"], "reference direction"), network.size))
-    inner, d = case["inner_step"], case["difference_step"]
 
-    first = fill(case, network, (case["batches"][0], [w]), 0)
+    first = fill(case, network, case["batches"][0], [w], 0)
     gradient = network.gradient(w, first)
-    w_inner = w - inner * gradient
-    second = fill(case, network, (case["batches"][1], [w_inner]), first.numbers[-1] + 1)
-    v = network.gradient(w_inner, second)
-    third = fill(case, network, (case["batches"][2], [w, w + d * v, w - d * v]), second.numbers[-1] + 1)
-    difference = (network.gradient(w + d * v, third) - network.gradient(w - d * v, third)) / (2 * d)
+    if case["values"] != "plain":
+        check_ties(network, w, first)
 
     every = max(1, -(-network.size // MOST_STORED))
     while every > 1 and any(every % divisor == 0 for divisor in range(2, every)):
@@ -279,26 +274,36 @@ def compute(case):
     def vector(values):
         return {"values": [number(value) for value in values[::every]], "dot": number(values @ direction)}
 
-    if case["values"] != "plain":
-        check_ties(network, w, first)
-
-    return {
+    result = {
         **case,
         "tensors": [[size, bound] for size, bound in network.tensors],
-        "batches": [batch.numbers for batch in (first, second, third)],
+        "batches": [first.numbers],
         "every": every,
         "outputs": [number(value) for value in network.outputs(w, first.x).flatten()],
         "loss": number(network.loss(w, first)),
-        "loss_after_inner_step": number(network.loss(w_inner, second)),
         "gradient": vector(gradient),
         "hessian_vector": vector(network.hessian_vector(w, direction, first)),
+    }
+    if case["values"] == "grid":
+        return result  # after a step sums are no longer exact, and what was equal differs by rounding
+
+    inner, d = case["inner_step"], case["difference_step"]
+    w_inner = w - inner * gradient
+    second = fill(case, network, case["batches"][1], [w_inner], first.numbers[-1] + 1)
+    v = network.gradient(w_inner, second)
+    third = fill(case, network, case["batches"][2], [w, w + d * v, w - d * v], second.numbers[-1] + 1)
+    difference = (network.gradient(w + d * v, third) - network.gradient(w - d * v, third)) / (2 * d)
+    result["batches"] += [second.numbers, third.numbers]
+    result["meta"] = {
+        "loss": number(network.loss(w_inner, second)),
         "first_order": vector(v),
         "hessian_free": vector(v - inner * difference),
         "exact": vector(v - inner * network.hessian_vector(w, v, third)),
     }
+    return result
 
 
-def shaped(stream, text, name, numbers):
+def shaped(text, name, numbers):
     """Appends " stride 2" or " stride 2x1"."""
     y, x = numbers
     return f"{text} {name} {y}" if y == x else f"{text} {name} {y}x{x}"
@@ -314,16 +319,16 @@ def random_convolution(stream, shape):
     stride = [1 + stream.below(3), 1 + stream.below(3)] if stream.below(2) == 0 else [1, 1]
     text = f"conv {1 + stream.below(9)} {kernel[0]}x{kernel[1]}"
     if stride != [1, 1]:
-        text = shaped(stream, text, "stride", stride)
+        text = shaped(text, "stride", stride)
     if padding != [0, 0]:
-        text = shaped(stream, text, "padding", padding)
+        text = shaped(text, "padding", padding)
     return text
 
 
 def random_pool(stream, shape):
     kernel = [1 + stream.below(min(3, size)) for size in shape[:2]]
     stride = [1 + stream.below(3), 1 + stream.below(3)] if stream.below(3) else [1, 1]
-    return shaped(stream, f"pool {kernel[0]}x{kernel[1]}", "stride", stride)
+    return shaped(f"pool {kernel[0]}x{kernel[1]}", "stride", stride)
 
 
 def random_activation(stream):
@@ -386,6 +391,11 @@ CHOSEN = [
     ((4, 6, 9), "conv 17 3x2 padding 1, relu, conv 25 2x2 stride 2, tanh, linear 3"),
     ((3, 3, 16), "conv 16 3x3 padding 1, relu, conv 33 2x2, relu, linear 4"),
     ((6, 5, 24), "conv 3 3x3, sigmoid, linear 2"),
+    # narrower than a register, one after another
+    ((1, 1, 2), "linear 1, tanh, linear 2"),
+    ((1, 1, 1), "linear 2, linear 1, sigmoid, linear 3, linear 2"),
+    ((2, 2, 1), "conv 1 1x1, conv 2 1x2, tanh, conv 1 2x1, linear 2"),
+    ((2, 1, 1), "lstm 1 sequence, lstm 1, linear 2"),
     # no linear layer: the last layer's values are the outputs
     ((5, 5, 2), "conv 6 3x3, relu, conv 4 3x3"),
     ((6, 6, 1), "conv 3 2x2, tanh, pool 3x3 stride 2"),
@@ -404,6 +414,19 @@ CHOSEN = [
     ((6, 4, 1), "conv 3 2x2, tanh, lstm 5 sequence, relu, lstm 4, linear 3"),
     ((8, 3, 2), "lstm 9 sequence, conv 4 3x1 stride 2, relu, linear 3"),
     ((5, 1, 1), "lstm 17, linear 2, softmax"),
+    # the same layers in other orders
+    ((6, 6, 1), "conv 4 2x2, pool 2x2 stride 1, relu, conv 3 2x2, relu, relu, linear 4"),
+    ((5, 5, 1), "conv 3 2x2, sigmoid, pool 2x2 stride 1, tanh, linear 3"),
+]
+
+# Linear layers so large beside the batch that a step along a batch's gradient is better kept as its factors; the
+# batches are given.
+LARGE = [
+    ((1, 1, 150), "linear 128, relu, linear 10", [4, 4, 4]),
+    ((6, 6, 3), "conv 8 2x2, relu, pool 2x2 stride 1, linear 140, tanh, linear 130, relu, linear 5", [5, 2, 7]),
+    ((10, 14, 10), "linear 12, relu, linear 3", [3, 8, 5]),
+    ((10, 14, 10), "linear 12, tanh, linear 3, softmax", [9, 2, 4]),
+    ((4, 8, 16), "linear 33", [7, 6, 1]),
 ]
 
 TIES = [
@@ -420,22 +443,24 @@ LARGEST_RANDOM = 1500
 
 
 def cases():
-    networks = [("plain", shape, layers.split(", ")) for shape, layers in CHOSEN]
-    networks += [(values, shape, layers.split(", ")) for values, shape, layers in TIES]
+    networks = [("plain", shape, layers.split(", "), None) for shape, layers in CHOSEN]
+    networks += [("plain", shape, layers.split(", "), sizes) for shape, layers, sizes in LARGE]
+    networks += [(values, shape, layers.split(", "), None) for values, shape, layers in TIES]
+    num_listed = len(networks)
     number = 0
-    while len(networks) < len(CHOSEN) + len(TIES) + NUM_RANDOM:
+    while len(networks) < num_listed + NUM_RANDOM:
         shape, layers = random_network(Stream(number, "reference network"))
         number += 1
         if Network(shape, layers).size <= LARGEST_RANDOM:
-            networks.append(("plain", shape, layers))
-    for number, (values, shape, layers) in enumerate(networks):
+            networks.append(("plain", shape, layers, None))
+    for number, (values, shape, layers, sizes) in enumerate(networks):
         stream = Stream(number, "reference case")
         yield {
             "case": number,
             "input": list(shape),
             "layers": layers,
             "values": values,
-            "batches": [1 + stream.below(9) for _ in range(3)],
+            "batches": sizes or [1 + stream.below(9) for _ in range(3)],
             "inner_step": [0.03, 0.125, 0.5][stream.below(3)],
             "difference_step": [1e-3, 1e-2, 0.1][stream.below(3)],
         }
