@@ -235,7 +235,7 @@ class Parser {
 }  // namespace
 
 std::string to_bytes(const TensorFile& content) {
-  nlohmann::ordered_json header;
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!content.metadata.empty()) {
     header[metadata_key] = content.metadata;
   }

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the fuzzers' seeds for the data readers into corpus/. Run with python3 and numpy; the output is
+"""Writes the fuzzers' seeds for the readers of data and networks into corpus/. Run with python3 and numpy; the output is
 committed."""
 
 import gzip
 import io
+import json
 import pathlib
 import pickle
 import struct
@@ -57,8 +58,38 @@ def pickled():
     write("pickle", "python2_protocol2", pickles.python2_protocol2(one))
 
 
+def safetensors():
+    def network(shape, layers, tensors):
+        header = {"__metadata__": {"network.input": shape, "network.layers": layers, "note": "seed"}}
+        data = b""
+        for name, sizes in tensors.items():
+            values = np.arange(np.prod(sizes), dtype="<f4") / 8
+            header[name] = {"dtype": "F32", "shape": sizes, "data_offsets": [len(data), len(data) + values.nbytes]}
+            data += values.tobytes()
+        text = json.dumps(header).encode()
+        return struct.pack("<Q", len(text)) + text + data
+
+    write("safetensors", "linear", network("1x1x2", "linear 3", {"fc1.weight": [3, 2], "fc1.bias": [3]}))
+    write(
+        "safetensors",
+        "conv",
+        network(
+            "3x3x1",
+            "conv 2 2x2 stride 1 padding 1; relu; pool 2 stride 1; dropout 0.5; linear 2; softmax",
+            {"conv1.weight": [2, 1, 2, 2], "conv1.bias": [2], "fc1.weight": [2, 18], "fc1.bias": [2]},
+        ),
+    )
+    lstm = {"weight_ih_l0": [4, 2], "weight_hh_l0": [4, 1], "bias_ih_l0": [4], "bias_hh_l0": [4]}
+    write(
+        "safetensors",
+        "lstm",
+        network("2x2x1", "lstm 1 sequence", {f"lstm1.{name}": sizes for name, sizes in lstm.items()}),
+    )
+
+
 if __name__ == "__main__":
     idx()
     cifar()
     npy()
     pickled()
+    safetensors()
