@@ -1,0 +1,230 @@
+#include "skein/learning/local_training.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "skein/base/expect.h"
+#include "skein/base/random.h"
+
+namespace skein {
+namespace {
+
+// A loss so many times that of guessing is no longer training.
+constexpr double most_times_guessing = 1000.0;
+
+std::size_t total(const std::array<std::size_t, 3>& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+}
+
+std::vector<SampleIndex> some_of(std::span<const SampleIndex> samples, std::size_t count,
+                                 RandomStream& stream) {
+  std::vector<SampleIndex> chosen;
+  chosen.reserve(count);
+  draw_distinct(samples, std::min(count, samples.size()), stream, chosen);
+  return chosen;
+}
+
+bool all_finite(const Model& model) {
+  std::uint32_t not_finite = 0;
+  const float* values = model.data();
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    // An exponent of all ones is an infinity or no number.
+    not_finite |=
+        static_cast<std::uint32_t>((std::bit_cast<std::uint32_t>(values[i]) & 0x7f800000U) == 0x7f800000U);
+  }
+  return not_finite == 0;
+}
+
+}  // namespace
+
+double scheduled(const LearningOptions& options, double step, std::size_t iteration) {
+  for (const auto& [first, value] : options.step_schedule) {
+    if (static_cast<double>(iteration) >= first) {
+      step = value;
+    }
+  }
+  return step;
+}
+
+// The updates of one worker in one local round.
+class LocalTraining::Steps {
+ public:
+  Steps(const Setting& setting, const WorkerTask& worker, const Round& round, Workspace& workspace,
+        Model& model)
+      : setting_(setting), worker_(worker), round_(round), workspace_(workspace), model_(model) {}
+
+  // One iteration of either form.
+  void mini_batch(std::span<const SampleIndex> data, std::size_t iteration) {
+    RandomStream batches(setting_.seed, "batches", worker_.worker, iteration);
+    RandomStream dropout(setting_.seed, "dropout", worker_.worker, iteration);
+    if (setting_.meta) {
+      meta_update({data, data, data}, some_of(data, worker_.batch_sizes[1], batches), batches, dropout,
+                  iteration);
+    } else {
+      plain_update(some_of(data, total(worker_.batch_sizes), batches), dropout,
+                   scheduled(setting_.options, setting_.options.step, iteration), iteration);
+    }
+  }
+
+  using Subsets = std::array<std::vector<SampleIndex>, 3>;
+  void epoch(std::span<const SampleIndex> data, const Subsets& subsets, std::size_t iteration) {
+    RandomStream batches(setting_.seed, "batches", worker_.worker, iteration);
+    RandomStream dropout(setting_.seed, "dropout", worker_.worker, iteration);
+    const std::span<const SampleIndex> pass = setting_.meta ? subsets[1] : data;
+    const std::size_t size = setting_.meta ? worker_.batch_sizes[1] : total(worker_.batch_sizes);
+    std::vector<SampleIndex> order(pass.begin(), pass.end());
+    batches.shuffle(order);
+    for (std::size_t begin = 0; begin < order.size(); begin += size) {
+      const auto batch =
+          std::span<const SampleIndex>(order).subspan(begin, std::min(size, order.size() - begin));
+      if (setting_.meta) {
+        meta_update({subsets[0], subsets[1], subsets[2]}, batch, batches, dropout, iteration);
+      } else {
+        plain_update(batch, dropout, scheduled(setting_.options, setting_.options.step, iteration),
+                     iteration);
+      }
+    }
+  }
+
+  void plain_update(std::span<const SampleIndex> batch, RandomStream& dropout, double step,
+                    std::size_t iteration) {
+    note(workspace_.engine.step(model_, workspace_.batches[0].read(*setting_.data, batch), step, &dropout),
+         iteration);
+  }
+
+  // The second batch is given; the others are drawn.
+  void meta_update(const std::array<std::span<const SampleIndex>, 3>& sources,
+                   std::span<const SampleIndex> second, RandomStream& batches, RandomStream& dropout,
+                   std::size_t iteration) {
+    const LearningOptions& options = setting_.options;
+    const auto drawn = [&](std::size_t i) {
+      return workspace_.batches[i].read(*setting_.data, some_of(sources[i], worker_.batch_sizes[i], batches));
+    };
+    std::array<nn::Batch<float>, 3> read{drawn(0), workspace_.batches[1].read(*setting_.data, second), {}};
+    if (options.meta_gradient != MetaGradient::first_order) {
+      read[2] = drawn(2);
+    }
+    const nn::MetaOptions meta{.kind = options.meta_gradient,
+                               .inner_step = scheduled(options, options.inner_step, iteration),
+                               .difference_step = options.difference_step};
+    note(workspace_.engine.meta_step(model_, read, meta, options.meta_step, &dropout), iteration);
+  }
+
+  // The mean loss of all updates. A network whose loss is bounded, by a softmax of its own, can have lost its
+  // parameters without showing it there.
+  double finish(std::size_t last_iteration) {
+    if (!all_finite(model_)) {
+      diverge(std::nan(""), last_iteration);
+    }
+    return sum_ / static_cast<double>(count_);
+  }
+
+ private:
+  void note(double loss, std::size_t iteration) {
+    const double guessing = std::log(static_cast<double>(setting_.data->num_classes()));
+    if (!(loss <= most_times_guessing * std::max(1.0, guessing))) {
+      diverge(loss, iteration);
+    }
+    sum_ += loss;
+    ++count_;
+  }
+
+  [[noreturn]] void diverge(double loss, std::size_t iteration) const {
+    const LearningOptions& options = setting_.options;
+    const double step = scheduled(options, setting_.meta ? options.inner_step : options.step, iteration);
+    const std::string steps =
+        setting_.meta ? fmt::format("learning.meta_step = {:g}, inner_step = {:g}", options.meta_step, step)
+                      : fmt::format("learning.step = {:g}", step);
+    throw Divergence({.iteration = iteration,
+                      .swarm = round_.swarm,
+                      .worker = worker_.worker,
+                      .loss = loss,
+                      .likely_cause = "the step size is probably too large (" + steps + ")"});
+  }
+
+  const Setting& setting_;
+  const WorkerTask& worker_;
+  const Round& round_;
+  Workspace& workspace_;
+  Model& model_;
+  double sum_ = 0.0;
+  std::size_t count_ = 0;
+};
+
+LocalTraining::LocalTraining(Setting setting) : setting_(std::move(setting)) {
+  expect(setting_.data != nullptr, "training needs data");
+}
+
+// The study draws once for all iterations between two local aggregations.
+std::vector<SampleIndex> LocalTraining::data_of(const WorkerTask& worker, std::size_t iteration) const {
+  if (worker.redraw.empty()) {
+    return worker.samples;
+  }
+  expect(setting_.pools != nullptr, "to draw data anew needs the pools of all classes");
+  RandomStream stream(setting_.seed, "draw", worker.worker, iteration);
+  return draw(*setting_.pools, worker.redraw, worker.samples.size(), stream);
+}
+
+double LocalTraining::run(const WorkerTask& worker, const Round& round, Workspace& workspace,
+                          Model& model) const {
+  expect(!worker.samples.empty() && round.num_iterations > 0, "a worker has data and something to do");
+  const std::vector<SampleIndex> data = data_of(worker, round.first_iteration);
+  Steps steps(setting_, worker, round, workspace, model);
+  Steps::Subsets subsets;
+  if (setting_.options.local_step == LocalStep::epoch && setting_.meta) {
+    RandomStream stream(setting_.seed, "subsets", worker.worker, round.first_iteration);
+    for (std::vector<SampleIndex>& subset : subsets) {
+      subset = some_of(data, std::max<std::size_t>(1, data.size() / 3), stream);
+    }
+  }
+  const std::size_t end = round.first_iteration + round.num_iterations;
+  for (std::size_t iteration = round.first_iteration; iteration < end; ++iteration) {
+    if (setting_.options.local_step == LocalStep::mini_batch) {
+      steps.mini_batch(data, iteration);
+    } else {
+      steps.epoch(data, subsets, iteration);
+    }
+  }
+  return steps.finish(end - 1);
+}
+
+double LocalTraining::personalise(const WorkerTask& worker, const Round& round, Workspace& workspace,
+                                  Model& model) const {
+  const LearningOptions& options = setting_.options;
+  if (options.personalisation == Personalisation::epoch) {
+    return run(worker, {round.swarm, round.first_iteration, 1}, workspace, model);
+  }
+  const std::size_t iteration = round.first_iteration;
+  RandomStream batches(setting_.seed, "personal batches", worker.worker, iteration);
+  RandomStream dropout(setting_.seed, "personal dropout", worker.worker, iteration);
+  Steps steps(setting_, worker, round, workspace, model);
+  steps.plain_update(some_of(data_of(worker, iteration), total(worker.batch_sizes), batches), dropout,
+                     scheduled(options, setting_.meta ? options.inner_step : options.step, iteration),
+                     iteration);
+  return steps.finish(iteration);
+}
+
+void LocalTraining::meta_gradient(const WorkerTask& worker, std::size_t num_points, Workspace& workspace,
+                                  const Model& model, Model& gradient) const {
+  const auto samples = std::span(worker.samples).first(std::min(num_points, worker.samples.size()));
+  const nn::Batch<float> batch = workspace.batches[0].read(*setting_.data, samples);
+  const nn::MetaOptions exact{.kind = MetaGradient::exact, .inner_step = setting_.options.inner_step};
+  workspace.engine.meta_gradient(model, {batch, batch, batch}, exact, nullptr, gradient);
+}
+
+double LocalTraining::points_per_iteration(const WorkerTask& worker) const {
+  const std::size_t all = worker.samples.size();
+  if (setting_.options.local_step == LocalStep::epoch) {
+    return static_cast<double>(all);
+  }
+  const std::size_t drawn = total(worker.batch_sizes);
+  return static_cast<double>(setting_.meta ? drawn : std::min(drawn, all));
+}
+
+}  // namespace skein

@@ -1,0 +1,35 @@
+#include "skein/learning/workspace.h"
+
+namespace skein {
+
+nn::Batch<float> BatchBuffer::read(const Dataset& data, std::span<const SampleIndex> samples) {
+  const std::size_t size = data.shape.size();
+  if (features_.size() < samples.size() * size) {
+    features_ = nn::Vector<float>(samples.size() * size);
+  }
+  labels_.resize(samples.size());
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    data.read(samples[i], features_.span().subspan(i * size, size));
+    labels_[i] = data.labels[samples[i]];
+  }
+  return {.features = features_.data(), .labels = labels_.data(), .size = samples.size()};
+}
+
+std::unique_ptr<Workspace> Workspaces::take() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      std::unique_ptr<Workspace> workspace = std::move(free_.back());
+      free_.pop_back();
+      return workspace;
+    }
+  }
+  return std::make_unique<Workspace>(network_);
+}
+
+void Workspaces::give_back(std::unique_ptr<Workspace> workspace) {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(std::move(workspace));
+}
+
+}  // namespace skein

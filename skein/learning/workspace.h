@@ -1,0 +1,62 @@
+// What a thread needs to train or test a network: an engine, and places for samples.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "skein/learning/class_pools.h"
+#include "skein/learning/dataset.h"
+#include "skein/nn/engine.h"
+
+namespace skein {
+
+// Samples as a network reads them.
+class BatchBuffer {
+ public:
+  // Valid until the next call.
+  nn::Batch<float> read(const Dataset& data, std::span<const SampleIndex> samples);
+
+ private:
+  nn::Vector<float> features_;
+  std::vector<std::uint8_t> labels_;
+};
+
+struct Workspace {
+  explicit Workspace(const nn::Network<float>& network) : engine(network) {}
+
+  nn::Engine<float> engine;
+  std::array<BatchBuffer, 3> batches{};
+};
+
+// As many as there are threads at work, made when needed and kept.
+class Workspaces {
+ public:
+  // The network must outlive it.
+  explicit Workspaces(const nn::Network<float>& network) : network_(network) {}
+
+  [[nodiscard]] const nn::Network<float>& network() const { return network_; }
+
+  // Calls use(Workspace&) with one that no other thread has.
+  template <class Use>
+  void with(const Use& use) {
+    std::unique_ptr<Workspace> mine = take();
+    use(*mine);
+    give_back(std::move(mine));
+  }
+
+ private:
+  std::unique_ptr<Workspace> take();
+  void give_back(std::unique_ptr<Workspace> workspace);
+
+  const nn::Network<float>& network_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Workspace>> free_;
+};
+
+}  // namespace skein
