@@ -1,0 +1,41 @@
+#include "skein/learning/evaluation.h"
+
+#include <algorithm>
+
+#include "skein/base/expect.h"
+
+namespace skein {
+
+Evaluation evaluate(const Model& model, const Dataset& data, std::span<const SampleIndex> samples,
+                    Workspaces& workspaces, ThreadPool& pool) {
+  expect(!samples.empty(), "an evaluation needs samples");
+  constexpr std::size_t chunk = 100;
+  std::vector<nn::Score> scores((samples.size() + chunk - 1) / chunk);
+  pool.parallel_for(scores.size(), [&](std::size_t i) {
+    const auto part = samples.subspan(i * chunk, std::min(chunk, samples.size() - i * chunk));
+    workspaces.with([&](Workspace& workspace) {
+      scores[i] = workspace.engine.score(model, workspace.batches[0].read(data, part));
+    });
+  });
+  double loss_sum = 0.0;
+  std::size_t correct = 0;
+  for (const nn::Score& score : scores) {
+    loss_sum += score.loss_sum;
+    correct += score.correct;
+  }
+  const auto count = static_cast<double>(samples.size());
+  return {.accuracy = static_cast<double>(correct) / count, .loss = loss_sum / count};
+}
+
+std::vector<SampleIndex> samples_of(const LabelMix& mix, const ClassPools& pools) {
+  expect(mix.size() == pools.num_classes(), "a label mix has one probability per class");
+  std::vector<SampleIndex> samples;
+  for (std::size_t label = 0; label < mix.size(); ++label) {
+    if (mix[label] > 0.0) {
+      samples.insert(samples.end(), pools.of(label).begin(), pools.of(label).end());
+    }
+  }
+  return samples;
+}
+
+}  // namespace skein

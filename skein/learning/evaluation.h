@@ -1,0 +1,28 @@
+// How good a model is on samples it was not trained on.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "skein/base/thread_pool.h"
+#include "skein/learning/class_pools.h"
+#include "skein/learning/dataset.h"
+#include "skein/learning/trainer.h"
+#include "skein/learning/workspace.h"
+
+namespace skein {
+
+struct Evaluation {
+  double accuracy = 0.0;  // share of samples whose class has the largest output
+  double loss = 0.0;      // mean cross-entropy, in nats
+};
+
+// On these samples, at least one. Chunks are scored in parallel and summed in order.
+Evaluation evaluate(const Model& model, const Dataset& data, std::span<const SampleIndex> samples,
+                    Workspaces& workspaces, ThreadPool& pool);
+
+// The samples of all classes that a mix has.
+std::vector<SampleIndex> samples_of(const LabelMix& mix, const ClassPools& pools);
+
+}  // namespace skein
