@@ -60,6 +60,7 @@ struct DotProducts {
   std::size_t c_stride = 0;
   bool add = false;
   bool zero_padded = false;
+  bool streams = false;  // B comes from memory, and goes on after its last row: fetch ahead
 };
 
 // C += A' D over many points: C[k][n] += sum_p A[a_points[p] + a_places[k]] D[p][n]. A convolution's weight
@@ -121,6 +122,8 @@ struct Kernels {
   void (*dot_products)(const DotProducts<T>&);
   void (*outer_products)(const OuterProducts<T>&);
   void (*rank_update)(const RankUpdate<T>&);
+  // sum += the sum of `count` rows; both padded with places that count for nothing.
+  void (*add_rows)(const T* rows, std::size_t count, std::size_t columns, T* sum);
   // Output pixels are `channels` apart, sources padded(channels). A window has fewer than `no_source` places.
   void (*pool)(const Pool<T>&, const T* in, T* out, Source* source);
   // out = in at each output's source, 0 where it has none.

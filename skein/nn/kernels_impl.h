@@ -226,7 +226,7 @@ inline Four<double> sum_four(const Vec<double>* v) {
 }
 #endif
 
-template <class T, int a_rows, int b_rows>
+template <class T, int a_rows, int b_rows, bool streams>
 void dot_tile(const DotProducts<T>& p, std::size_t i0, std::size_t j0) {
   const T* a[a_rows];
   const T* b[b_rows];
@@ -237,6 +237,7 @@ void dot_tile(const DotProducts<T>& p, std::size_t i0, std::size_t j0) {
     b[j] = p.b + (j0 + j) * p.b_stride;
   }
   Vec<T> sum[a_rows][b_rows] = {};
+  const std::size_t ahead = 8 * p.b_stride;
   const std::size_t whole = (p.zero_padded ? padded<T>(p.length) : p.length) / lanes<T> * lanes<T>;
 #pragma GCC unroll 1
   for (std::size_t k = 0; k < whole; k += lanes<T>) {
@@ -250,6 +251,9 @@ void dot_tile(const DotProducts<T>& p, std::size_t i0, std::size_t j0) {
     for (int j = 0; j < b_rows; ++j) {
       Vec<T> right = load(b[j] + k);
       keep(right);
+      if constexpr (streams) {
+        __builtin_prefetch(b[j] + k + ahead);
+      }
 #pragma GCC unroll 4
       for (int i = 0; i < a_rows; ++i) {
         sum[i][j] += left[i] * right;
@@ -276,15 +280,24 @@ void dot_tile(const DotProducts<T>& p, std::size_t i0, std::size_t j0) {
   }
 }
 
+template <class T, int a_rows, int b_rows>
+inline void dot_rows(const DotProducts<T>& p, std::size_t i, std::size_t j) {
+  if (p.streams && i == 0) {
+    dot_tile<T, a_rows, b_rows, true>(p, i, j);
+  } else {
+    dot_tile<T, a_rows, b_rows, false>(p, i, j);
+  }
+}
+
 template <class T, int b_rows>
-inline void dot_rows(const DotProducts<T>& p, std::size_t j) {
+inline void dot_columns(const DotProducts<T>& p, std::size_t j) {
   evenly(p.a_count, 3, [&](std::size_t i, std::size_t size) {
     if (size == 3) {
-      dot_tile<T, 3, b_rows>(p, i, j);
+      dot_rows<T, 3, b_rows>(p, i, j);
     } else if (size == 2) {
-      dot_tile<T, 2, b_rows>(p, i, j);
+      dot_rows<T, 2, b_rows>(p, i, j);
     } else {
-      dot_tile<T, 1, b_rows>(p, i, j);
+      dot_rows<T, 1, b_rows>(p, i, j);
     }
   });
 }
@@ -293,10 +306,10 @@ template <class T>
 void dot_products(const DotProducts<T>& p) {
   std::size_t j = 0;
   for (; j + 4 <= p.b_count; j += 4) {
-    dot_rows<T, 4>(p, j);
+    dot_columns<T, 4>(p, j);
   }
   for (; j < p.b_count; ++j) {
-    dot_rows<T, 1>(p, j);
+    dot_columns<T, 1>(p, j);
   }
 }
 
@@ -360,6 +373,25 @@ void outer_products(const OuterProducts<T>& p) {
       outer_tiles<T>[width - 1][size - 1](p, row, done * lanes<T>);
     });
     done += width;
+  }
+}
+
+template <class T>
+void add_rows(const T* rows, std::size_t count, std::size_t columns, T* sum) {
+  const std::size_t width = padded<T>(columns);
+  for (std::size_t n = 0; n < width; n += lanes<T>) {
+    Vec<T> parts[4] = {};
+    std::size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+#pragma GCC unroll 4
+      for (std::size_t part = 0; part < 4; ++part) {
+        parts[part] += load(rows + (i + part) * width + n);
+      }
+    }
+    for (; i < count; ++i) {
+      parts[0] += load(rows + i * width + n);
+    }
+    store(sum + n, load(sum + n) + ((parts[0] + parts[1]) + (parts[2] + parts[3])));
   }
 }
 
@@ -651,6 +683,7 @@ void pool_backward(const Pool<T>& p, const T* out, const Source* source, T* in) 
 
 template <class T>
 inline constexpr Kernels<T> table{SKEIN_KERNELS_NAME, multiply<T>, dot_products<T>, outer_products<T>,
-                                  rank_update<T>,     pool<T>,     pool_tangent<T>, pool_backward<T>};
+                                  rank_update<T>,     add_rows<T>, pool<T>,         pool_tangent<T>,
+                                  pool_backward<T>};
 
 }  // namespace skein::nn::SKEIN_KERNELS

@@ -67,7 +67,7 @@ struct Memory {
   Rows<T> y;
   Rows<const T> dy;
   Rows<T> dx;  // data nullptr: not wanted
-  std::vector<std::uint16_t> marks{};
+  std::vector<std::uint16_t> sources{};
   Vector<T> values{};
 
   [[nodiscard]] std::size_t rows() const { return tangent ? 2 * size : size; }

@@ -61,12 +61,12 @@ class ConvolutionOperation final : public Operation<T> {
   [[nodiscard]] std::size_t num_biases() const override { return layer_.filters; }
 
   void forward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, Scratch<T>& scratch) const override {
-    m.marks.resize(m.size * sources_of(pool_) + padding<T>);
+    m.sources.resize(m.size * sources_of(pool_) + padding<T>);
     const Packed weights = pack(w, scratch, weight_slots);
     const Packed direction = v != nullptr ? pack(*v, scratch, direction_slots) : Packed{};
     T* plane = scratch.get(plane_slot, corners_.size() * filters_);
     for (std::size_t b = 0; b < m.size; ++b) {
-      Source* sources = m.marks.data() + b * sources_of(pool_);
+      Source* sources = m.sources.data() + b * sources_of(pool_);
       const T* image = with_border(m.x.row(b), scratch, image_slot);
       convolve(image, weights.weight, weights.bias, plane, false);
       kernels<T>().pool(pool_, plane, m.y.row(b), sources);
@@ -93,18 +93,18 @@ class ConvolutionOperation final : public Operation<T> {
     T* bias_gradient = gradient + patch_ * filters_;
     std::fill_n(gradient, (patch_ + 1) * filters_, T(0));
     for (std::size_t b = 0; b < m.size; ++b) {
-      const Source* sources = m.marks.data() + b * sources_of(pool_);
+      const Source* sources = m.sources.data() + b * sources_of(pool_);
       const T* image = with_border(m.x.row(b), scratch, image_slot);
       std::fill_n(plane, plane_size, T(0));
       kernels<T>().pool_backward(pool_, m.dy.row(b), sources, plane);
       if (v == nullptr) {
         correlate(image, plane, gradient);
-        sum_pixels(plane, bias_gradient);
+        kernels<T>().add_rows(plane, corners_.size(), layer_.filters, bias_gradient);
       } else {
         std::fill_n(tangent, plane_size, T(0));
         kernels<T>().pool_backward(pool_, m.dy.row(m.size + b), sources, tangent);
         correlate(image, tangent, gradient);
-        sum_pixels(tangent, bias_gradient);
+        kernels<T>().add_rows(tangent, corners_.size(), layer_.filters, bias_gradient);
         if (m.x_tangent) {
           correlate(with_border(m.x.row(m.size + b), scratch, image_slot), plane, gradient);
         }
@@ -218,14 +218,6 @@ class ConvolutionOperation final : public Operation<T> {
                                  .c_stride = filters_});
   }
 
-  void sum_pixels(const T* plane, T* sum) const {
-    for (std::size_t p = 0; p < corners_.size(); ++p) {
-      for (std::size_t f = 0; f < filters_; ++f) {
-        sum[f] += plane[p * filters_ + f];
-      }
-    }
-  }
-
   // The gradient of the input: each pixel of a plane, times the filters, is added to the patch it came from.
   struct Term {
     const T* plane;
@@ -280,9 +272,9 @@ class PoolOperation final : public Operation<T> {
 
   void forward(Memory<T>& m, const Weights<T>& /*w*/, const Weights<T>* /*v*/,
                Scratch<T>& /*scratch*/) const override {
-    m.marks.resize(m.size * sources_of(pool_) + padding<T>);
+    m.sources.resize(m.size * sources_of(pool_) + padding<T>);
     for (std::size_t b = 0; b < m.size; ++b) {
-      Source* sources = m.marks.data() + b * sources_of(pool_);
+      Source* sources = m.sources.data() + b * sources_of(pool_);
       kernels<T>().pool(pool_, m.x.row(b), m.y.row(b), sources);
       if (m.tangent) {
         kernels<T>().pool_tangent(pool_, m.x.row(m.size + b), sources, m.y.row(m.size + b));
@@ -300,7 +292,7 @@ class PoolOperation final : public Operation<T> {
     T* plane = scratch.get(0, pixels * stride);
     for (std::size_t b = 0; b < m.rows(); ++b) {
       std::fill_n(plane, pixels * stride, T(0));
-      kernels<T>().pool_backward(padded_pool_, m.dy.row(b), m.marks.data() + b % m.size * sources_of(pool_),
+      kernels<T>().pool_backward(padded_pool_, m.dy.row(b), m.sources.data() + b % m.size * sources_of(pool_),
                                  plane);
       for (std::size_t p = 0; p < pixels; ++p) {
         std::copy_n(plane + p * stride, input_.channels, m.dx.row(b) + p * input_.channels);

@@ -152,7 +152,8 @@ class LinearOperation final : public Operation<T> {
                                .c = dx.data + k,
                                .c_stride = dx.stride,
                                .add = add,
-                               .zero_padded = true});
+                               .zero_padded = true,
+                               .streams = rows <= 12 && num_weights() > (std::size_t{1} << 17U)});
   }
 
   // dx += dy (f X' D)' = f (dy D') X

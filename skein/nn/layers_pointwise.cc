@@ -149,11 +149,14 @@ class DropoutOperation final : public Operation<T> {
 
   void draw(Memory<T>& m, RandomStream& stream) const override {
     const std::size_t count = m.size * size_;
-    m.marks.resize((count + 3) / 4 * 4);
+    if (m.values.size() < count + 3) {
+      m.values = Vector<T>(count + 3);
+    }
+    const T factors[2] = {T(0), scale_};
     for (std::size_t i = 0; i < count; i += 4) {
       std::uint64_t bits = stream.bits();
       for (std::size_t j = 0; j < 4; ++j) {
-        m.marks[i + j] = (bits & 0xFFFF) >= dropped_ ? 1 : 0;
+        m.values[i + j] = factors[(bits & 0xFFFF) >= dropped_ ? 1 : 0];
         bits >>= 16;
       }
     }
@@ -174,11 +177,11 @@ class DropoutOperation final : public Operation<T> {
  private:
   void mask(const Memory<T>& m, Rows<const T> from, Rows<T> to) const {
     for (std::size_t b = 0; b < m.rows(); ++b) {
-      const std::uint16_t* kept = m.marks.data() + b % m.size * size_;
+      const T* factors = m.values.data() + b % m.size * size_;
       const T* in = from.row(b);
       T* out = to.row(b);
       for (std::size_t i = 0; i < size_; ++i) {
-        out[i] = kept[i] != 0 ? in[i] * scale_ : T(0);
+        out[i] = in[i] * factors[i];
       }
     }
   }
