@@ -1,0 +1,91 @@
+#include "figure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "skein/base/fault.h"
+#include "skein/base/file.h"
+#include "skein/learning/process.h"
+
+namespace skein::app {
+namespace {
+
+std::string numbers(const Figure& figure) {
+  std::string text = "panel,series,x,y\n";
+  for (const Panel& panel : figure.panels) {
+    for (const Series& series : panel.series) {
+      for (std::size_t i = 0; i < series.curve.values.size(); ++i) {
+        fmt::format_to(std::back_inserter(text), "\"{}\",\"{}\",{},{}\n", panel.title, series.title,
+                       series.curve.iterations[i], series.curve.values[i]);
+      }
+    }
+  }
+  return text;
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+    }
+    out += c;
+  }
+  return out + '"';
+}
+
+// The data stand in the script itself, so nothing but the picture is left behind.
+std::string script(const Figure& figure, const std::string& output) {
+  const std::size_t columns = std::min<std::size_t>(figure.panels.size(), 2);
+  const std::size_t rows = (figure.panels.size() + 1) / 2;
+  std::string text = fmt::format(
+      "set terminal svg size {},{} dynamic background rgb 'white' font 'sans-serif,13'\nset output {}\n"
+      "set multiplot layout {},{} title {}\nset grid lc rgb '#dddddd'\nset key bottom right samplen 2\n"
+      "set xlabel {}\nset ylabel {}\n",
+      480 * columns, 340 * rows + 30, quoted(output), rows, columns, quoted(figure.title),
+      quoted(figure.x_label), quoted(figure.y_label));
+  auto out = std::back_inserter(text);
+  std::size_t block = 0;
+  std::string plots;
+  for (const Panel& panel : figure.panels) {
+    fmt::format_to(std::back_inserter(plots), "set title {}\nplot ", quoted(panel.title));
+    for (std::size_t i = 0; i < panel.series.size(); ++i) {
+      const Series& series = panel.series[i];
+      fmt::format_to(out, "$data{} << end_of_data\n", block);
+      for (std::size_t p = 0; p < series.curve.values.size(); ++p) {
+        fmt::format_to(out, "{} {}\n", series.curve.iterations[p], series.curve.values[p]);
+      }
+      text += "end_of_data\n";
+      fmt::format_to(std::back_inserter(plots), "{}$data{} with lines lc rgb '{}' lw {} dt {} title {}",
+                     i > 0 ? ", " : "", block, series.colour, series.dashed ? 1.5 : 2.2,
+                     series.dashed ? 2 : 1, quoted(series.title));
+      ++block;
+    }
+    plots += '\n';
+  }
+  return text + plots + "unset multiplot\nset output\n";
+}
+
+}  // namespace
+
+bool draw(const Figure& figure, const std::filesystem::path& directory, const std::string& name) {
+  std::filesystem::create_directories(directory);
+  write_file(directory / (name + ".csv"), numbers(figure));
+  const std::string unfinished = name + ".svg.unfinished";
+  const std::string plan = name + ".gnuplot";
+  write_file(directory / plan, script(figure, unfinished));
+  const auto result = run_process({"gnuplot", plan}, directory);
+  std::filesystem::remove(directory / plan);
+  if (!result) {
+    return false;
+  }
+  if (result->exit_code != 0) {
+    throw std::runtime_error("gnuplot failed: " + result->output);
+  }
+  std::filesystem::rename(directory / unfinished, directory / (name + ".svg"));
+  return true;
+}
+
+}  // namespace skein::app
