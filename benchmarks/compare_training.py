@@ -71,7 +71,8 @@ class Program:
 
 
 class Programs:
-    def __init__(self, binary, seconds):
+    def __init__(self, binary, seconds, processor_time):
+        self.clock = "processor_seconds" if processor_time else "seconds"
         stack = contextlib.ExitStack()
 
         def program(*command, threads=1):
@@ -85,17 +86,17 @@ class Programs:
 
     def round(self, cell):
         """One measurement of each, in turn: updates a second, PyTorch's by setting."""
-        peer = rates(self.peers[0].measure(cell))
+        peer = rates(self.peers[0].measure(cell)[self.clock])
         ours = self.ours.measure(cell)
-        return {"peer": peer, "ours": ours["updates_per_second"], "operations": ours["operations_per_update"]}
+        return {"peer": peer, "ours": 1 / ours[self.clock], "operations": ours["operations_per_update"]}
 
     def wide_round(self, cell):
         """The same on two threads; PyTorch's as two processes, and as two threads within operations."""
         for peer in self.peers:
             peer.ask(cell)
-        pair = [rates(peer.answer()) for peer in self.peers]
-        ours = self.ours.measure(f"{cell},2")["updates_per_second"]
-        wide = rates(self.wide_peer.measure(cell))
+        pair = [rates(peer.answer()["seconds"]) for peer in self.peers]
+        ours = 1 / self.ours.measure(f"{cell},2")["seconds"]
+        wide = rates(self.wide_peer.measure(cell)["seconds"])
         ways = {f"{name}, two processes": pair[0][name] + pair[1][name] for name in wide}
         return {"wide_peer": wide | ways, "wide_ours": ours}
 
@@ -103,8 +104,8 @@ class Programs:
         return self.ours.measure("peak")["operations_per_second"]
 
 
-def rates(answer):
-    return {name: 1 / seconds for name, seconds in answer["seconds"].items()}
+def rates(seconds):
+    return {name: 1 / each for name, each in seconds.items()}
 
 
 def medians(rounds):
@@ -188,12 +189,17 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.4, help="about, of each measurement")
     parser.add_argument("--rounds", type=int, help="measurements of each, in turn; 3, or 1 with --quick")
     parser.add_argument("--one-thread", action="store_true", help="leave out two threads")
+    parser.add_argument(
+        "--processor-time",
+        action="store_true",
+        help="count it instead of time on the wall, where other programs run; implies --one-thread",
+    )
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="all numbers, one cell a line")
     arguments = parser.parse_args()
     cells = chosen_cells(arguments)
     rounds = arguments.rounds or (1 if arguments.quick else 3)
 
-    programs = Programs(arguments.binary, arguments.seconds)
+    programs = Programs(arguments.binary, arguments.seconds, arguments.processor_time)
     peak = programs.peak()
     if peak is None:
         print("OpenBLAS is not here (libopenblas.so.0), so the share of its peak is left out")
@@ -202,7 +208,7 @@ def main():
     for cell in cells:
         name = ",".join(str(part) for part in cell)
         result = medians([programs.round(name) for _ in range(rounds)])
-        if not arguments.one_thread:
+        if not (arguments.one_thread or arguments.processor_time):
             result |= medians([programs.wide_round(name) for _ in range(rounds)])
         if peak is not None:
             peak = max(peak, programs.peak())

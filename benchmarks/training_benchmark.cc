@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -105,15 +106,28 @@ double update_operations(const Architecture& architecture, MetaGradient kind, st
   return static_cast<double>(batch) * (2.0 * gradient + third);
 }
 
+// Of the calling thread: what other programs do on the machine does not count.
+double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 double median(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }
 
-// One worker's updates for about that long; returns the median time of one.
-double worker_seconds(const Cell& cell, const Network<float>& network, std::size_t worker, double seconds,
-                      std::barrier<>& start) {
+// Of an update.
+struct Seconds {
+  double wall = 0.0;
+  double processor = 0.0;
+};
+
+// One worker's updates for about that long: the medians.
+Seconds worker_seconds(const Cell& cell, const Network<float>& network, std::size_t worker, double seconds,
+                       std::barrier<>& start) {
   constexpr std::size_t fewest_updates = 3;
   RandomStream stream(1, "training benchmark", worker);
   Engine<float> engine(network);
@@ -135,32 +149,36 @@ double worker_seconds(const Cell& cell, const Network<float>& network, std::size
   const auto update = [&] { engine.meta_step(w, batches, options, 1e-3, nullptr); };
   update();  // warm
   start.arrive_and_wait();
-  std::vector<double> times;
+  std::vector<double> wall;
+  std::vector<double> processor;
   const Clock::time_point begin = Clock::now();
   do {
     const Clock::time_point before = Clock::now();
+    const double processor_before = processor_seconds();
     update();
-    times.push_back(seconds_since(before));
-  } while (seconds_since(begin) < seconds || times.size() < fewest_updates);
-  return median(times);
+    processor.push_back(processor_seconds() - processor_before);
+    wall.push_back(seconds_since(before));
+  } while (seconds_since(begin) < seconds || wall.size() < fewest_updates);
+  return {.wall = median(wall), .processor = median(processor)};
 }
 
-// Updates of all threads in a second.
-double rate(const Cell& cell, double seconds) {
+// Seconds in which all threads together make one update.
+Seconds update_seconds(const Cell& cell, double seconds) {
   const Network<float> network(architectures().find(cell.network)->second);
   std::barrier start(static_cast<std::ptrdiff_t>(cell.threads));
-  std::vector<double> medians(cell.threads);
+  std::vector<Seconds> medians(cell.threads);
   std::vector<std::jthread> others;
   for (std::size_t t = 1; t < cell.threads; ++t) {
     others.emplace_back([&, t] { medians[t] = worker_seconds(cell, network, t, seconds, start); });
   }
   medians[0] = worker_seconds(cell, network, 0, seconds, start);
   others.clear();
-  double sum = 0.0;
-  for (const double each : medians) {
-    sum += 1.0 / each;
+  Seconds rates;
+  for (const Seconds& each : medians) {
+    rates.wall += 1.0 / each.wall;
+    rates.processor += 1.0 / each.processor;
   }
-  return sum;
+  return {.wall = 1.0 / rates.wall, .processor = 1.0 / rates.processor};
 }
 
 // Operations a second of OpenBLAS, loaded at run time so that nothing else depends on it; nothing if it is
@@ -185,10 +203,10 @@ std::optional<double> peak() {
   std::vector<float> c(size * size);
   double best = 1e300;
   for (int i = 0; i < 4; ++i) {
-    const Clock::time_point start = Clock::now();
+    const double start = processor_seconds();
     sgemm(row_major, no_transpose, no_transpose, size, size, size, 1.0F, a.data(), size, b.data(), size, 0.0F,
           c.data(), size);
-    best = std::min(best, seconds_since(start));
+    best = std::min(best, processor_seconds() - start);
   }
   return 2.0 * size * size * size / best;
 }
@@ -240,8 +258,11 @@ bool measure(std::string_view text, double seconds) {
       return false;
     }
     const Architecture& architecture = architectures().find(cell->network)->second;
-    fmt::print("{{\"cell\": \"{}\", \"updates_per_second\": {:.6g}, \"operations_per_update\": {:.6g}}}\n",
-               text, rate(*cell, seconds), update_operations(architecture, cell->kind, cell->batch));
+    const Seconds median = update_seconds(*cell, seconds);
+    fmt::print(
+        "{{\"cell\": \"{}\", \"seconds\": {:.6g}, \"processor_seconds\": {:.6g}, \"operations_per_update\": "
+        "{:.6g}}}\n",
+        text, median.wall, median.processor, update_operations(architecture, cell->kind, cell->batch));
   }
   std::fflush(stdout);
   return true;

@@ -4,8 +4,8 @@
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python3 benchmarks/training_peer.py [--seconds S] [CELL...]
 
 A cell is NETWORK,BATCH,KIND as in M,4,first_order; without cells they are read from standard input, one a line.
-Each gives a line of JSON with the median seconds of an update by setting: PyTorch's defaults, layout channels last,
-and without oneDNN. Networks, batches and steps are those of training_benchmark.cc; logits go into the
+Each gives a line of JSON with the median time of an update (on the wall, and of the processor) by setting: PyTorch's
+defaults, layout channels last, and without oneDNN. Networks, batches and steps are those of training_benchmark.cc; logits go into the
 cross-entropy, nothing is dropped, and batches are in memory. scripts/benchmark-training runs both programs cell by
 cell and compares them.
 """
@@ -108,6 +108,7 @@ def update(network, kind, parameters, batches):
 
 
 def median_seconds(network, kind, size, setting, seconds):
+    """Of an update: on the wall, and of the processor."""
     channels_last, onednn = setting
     torch.manual_seed(1)
     parameters, classes = initial_parameters(network)
@@ -125,13 +126,13 @@ def median_seconds(network, kind, size, setting, seconds):
             update(network, kind, parameters, batches)
         start = time.perf_counter()
         while True:
-            before = time.perf_counter()
+            before = time.perf_counter(), time.process_time()
             update(network, kind, parameters, batches)
-            now = time.perf_counter()
-            times.append(now - before)
-            spent = now - start
+            now = time.perf_counter(), time.process_time()
+            times.append((now[0] - before[0], now[1] - before[1]))
+            spent = now[0] - start
             if (spent > seconds and len(times) >= FEWEST_UPDATES) or spent > 5 * seconds:
-                return statistics.median(times)
+                return tuple(statistics.median(each) for each in zip(*times))
 
 
 def measure(cell, seconds):
@@ -140,7 +141,11 @@ def measure(cell, seconds):
         name: median_seconds(network, kind, int(size), setting, seconds / len(SETTINGS))
         for name, setting in SETTINGS.items()
     }
-    return {"cell": cell, "seconds": times}
+    return {
+        "cell": cell,
+        "seconds": {name: wall for name, (wall, _) in times.items()},
+        "processor_seconds": {name: processor for name, (_, processor) in times.items()},
+    }
 
 
 def main():
