@@ -198,9 +198,10 @@ std::optional<double> peak() {
   if (sgemm == nullptr) {
     return std::nullopt;
   }
-  std::vector<float> a(size * size, 0.5F);
-  std::vector<float> b(size * size, 0.25F);
-  std::vector<float> c(size * size);
+  constexpr std::size_t count = std::size_t{size} * size;
+  std::vector<float> a(count, 0.5F);
+  std::vector<float> b(count, 0.25F);
+  std::vector<float> c(count);
   double best = 1e300;
   for (int i = 0; i < 4; ++i) {
     const double start = processor_seconds();

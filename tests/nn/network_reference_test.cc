@@ -42,11 +42,14 @@ struct Samples {
 template <class T>
 class Case {
  public:
-  explicit Case(const json& stored) : stored_(stored), network_(architecture_of(stored)) {
+  explicit Case(const json& stored)
+      : stored_(stored),
+        network_(architecture_of(stored)),
+        w_(network_.num_parameters()),
+        direction_(network_.num_parameters()) {
     const auto seed = stored.at("case").get<std::uint64_t>();
     const auto values = stored.at("values").get<std::string>();
     RandomStream parameters(seed, "reference parameters");
-    w_ = Vector<T>(network_.num_parameters());
     std::size_t next = 0;
     for (const json& tensor : stored.at("tensors")) {
       for (std::size_t i = 0; i < tensor.at(0); ++i) {
@@ -55,7 +58,6 @@ class Case {
       }
     }
     RandomStream direction(seed, "reference direction");
-    direction_ = Vector<T>(network_.num_parameters());
     for (T& value : direction_) {
       value = static_cast<T>(2.0 * direction.uniform() - 1.0);
     }
