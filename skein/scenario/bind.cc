@@ -308,6 +308,8 @@ void bind_learning(Fields& f, LearningOptions& o) {
   f.whole("global_period", o.global_period, {.low = 1, .high = 10000, .whole = true},
           "local aggregations between global ones tau^G");
   f.whole("iterations", o.iterations, {.low = 1, .high = 10000000, .whole = true}, "local iterations in all");
+  f.whole("evaluation_period", o.evaluation_period, {.low = 1, .high = 10000000, .whole = true},
+          "global aggregations between evaluations in `skein train`; the last is always evaluated");
   f.number("points_per_worker", o.points_per_worker,
            "data points of a worker in `skein train`; a list has one number per worker");
   f.flag("redraw", o.redraw, "draw each worker's data anew in every local iteration");

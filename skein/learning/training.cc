@@ -1,0 +1,228 @@
+#include "skein/learning/training.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "skein/base/expect.h"
+#include "skein/learning/algorithm.h"
+#include "skein/learning/swarm_trainer.h"
+#include "skein/learning/training_costs.h"
+
+namespace skein {
+namespace {
+
+// A task per swarm; workers are numbered over all swarms.
+std::vector<SwarmTask> swarm_tasks(const TrainingSetup& setup) {
+  std::vector<SwarmTask> tasks;
+  std::uint64_t number = 0;
+  for (const GroupShare& group : setup.partition->groups) {
+    SwarmTask& task = tasks.emplace_back(SwarmTask{.swarm = tasks.size()});
+    for (const std::vector<SampleIndex>& samples : group.members) {
+      task.workers.push_back({.worker = number++,
+                              .samples = samples,
+                              .batch_sizes = batch_sizes(setup.options, samples.size()),
+                              .redraw = setup.options.redraw ? group.mix : LabelMix{}});
+    }
+  }
+  return tasks;
+}
+
+// One worker with the data of all.
+SwarmTask pooled_task(const TrainingSetup& setup, std::span<const SwarmTask> tasks) {
+  WorkerTask pooled{};
+  LabelMix mix(setup.pools->num_classes(), 0.0);
+  for (const SwarmTask& task : tasks) {
+    const LabelMix& swarm_mix = setup.partition->groups[task.swarm].mix;
+    for (const WorkerTask& worker : task.workers) {
+      pooled.samples.insert(pooled.samples.end(), worker.samples.begin(), worker.samples.end());
+      for (std::size_t label = 0; label < mix.size(); ++label) {
+        mix[label] += swarm_mix[label] * static_cast<double>(worker.samples.size());
+      }
+    }
+  }
+  for (double& probability : mix) {
+    probability /= static_cast<double>(pooled.samples.size());
+  }
+  pooled.batch_sizes = batch_sizes(setup.options, pooled.samples.size());
+  pooled.redraw = setup.options.redraw ? mix : LabelMix{};
+  return {.workers = {std::move(pooled)}};
+}
+
+double mean_loss(std::span<const SwarmUpdate> updates) {
+  double sum = 0.0;
+  std::size_t count = 0;
+  for (const SwarmUpdate& update : updates) {
+    for (const WorkerReport& worker : update.workers) {
+      sum += worker.loss;
+      ++count;
+    }
+  }
+  return sum / static_cast<double>(count);
+}
+
+class Training {
+ public:
+  Training(const TrainingSetup& setup, ThreadPool& pool, const TrainingObserver& observer)
+      : setup_(setup),
+        algorithm_(algorithm(setup.options.algorithm)),
+        pool_(pool),
+        observer_(observer),
+        workspaces_(*setup.network),
+        trainer_({.options = setup.options,
+                  .meta = algorithm_.meta,
+                  .data = &setup.data->train,
+                  .pools = setup.pools,
+                  .seed = setup.seed},
+                 workspaces_, pool),
+        costs_(*setup.world, setup.model_size),
+        swarms_(swarm_tasks(setup)),
+        test_pools_(setup.data->test),
+        test_samples_(setup.data->test.size()) {
+    std::iota(test_samples_.begin(), test_samples_.end(), SampleIndex{0});
+    set_models(std::make_shared<const Model>(*setup.initial));
+    if (algorithm_.topology == Topology::pooled) {
+      pooled_.push_back(pooled_task(setup, swarms_));
+    }
+    // A star has nobody to average with in between.
+    const bool star = algorithm_.topology == Topology::star;
+    round_ = {.local_period = setup.options.local_period * (star ? setup.options.global_period : 1),
+              .num_local_aggregations = star ? 1 : setup.options.global_period,
+              .visits_access_point = algorithm_.topology != Topology::swarms};
+  }
+
+  TrainingResult run() {
+    const std::size_t period = round_.local_period * round_.num_local_aggregations;
+    const std::size_t iterations = setup_.options.iterations;
+    expect(iterations % period == 0, "iterations are whole global rounds");
+    record(0, std::nullopt, false);
+    for (std::size_t iteration = 0; iteration < iterations; iteration += period) {
+      const double loss = global_round(iteration, [&](double done) {
+        show_progress(static_cast<double>(iteration) + done * static_cast<double>(period));
+      });
+      const std::size_t done = iteration + period;
+      if (done / period % setup_.options.evaluation_period == 0 || done == iterations) {
+        record(done, loss, done == iterations);
+      }
+    }
+    if (algorithm_.topology != Topology::swarms) {
+      result_.global = *swarms_.front().model;
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void set_models(const std::shared_ptr<const Model>& model) {
+    for (SwarmTask& task : swarms_) {
+      task.model = model;
+    }
+  }
+
+  // Returns the mean training loss.
+  double global_round(std::size_t iteration, const Trainer::Progress& progress) {
+    if (!pooled_.empty()) {
+      pooled_.front().model = swarms_.front().model;
+    }
+    std::vector<SwarmTask>& tasks = pooled_.empty() ? swarms_ : pooled_;
+    for (SwarmTask& task : tasks) {
+      task.first_iteration = iteration;
+      task.local_period = round_.local_period;
+      task.num_local_aggregations = round_.num_local_aggregations;
+    }
+    std::vector<SwarmUpdate> updates = trainer_.train(tasks, progress);
+    // Training in one place is a reference outside of the network: no UAV works for it.
+    if (pooled_.empty()) {
+      costs_.book(updates, round_);
+    }
+    if (algorithm_.topology == Topology::swarms) {
+      for (std::size_t u = 0; u < updates.size(); ++u) {
+        swarms_[u].model = std::make_shared<const Model>(std::move(updates[u].model));
+      }
+    } else {
+      const auto weights =
+          algorithm_.topology == Topology::star ? MergeWeights::by_data : MergeWeights::equal;
+      set_models(std::make_shared<const Model>(merge(updates, weights, pool_)));
+    }
+    return mean_loss(updates);
+  }
+
+  void record(std::size_t iteration, std::optional<double> training_loss, bool last) {
+    TrainingRecord record{
+        .iteration = iteration, .elapsed = costs_.elapsed(), .training_loss = training_loss};
+    std::ranges::transform(all_energy_kinds, record.energy.begin(),
+                           [&](EnergyKind kind) { return costs_.spent_on(kind); });
+    record.global = global_evaluation();
+    if (setup_.options.gradient_points > 0) {
+      record.squared_meta_gradient = trainer_.squared_meta_gradient(swarms_, setup_.options.gradient_points);
+    }
+    if (setup_.personalise_always || last) {
+      record.personalised = personalise(iteration, last);
+    }
+    result_.records.push_back(std::move(record));
+    if (observer_.record) {
+      observer_.record(result_.records.back());
+    }
+    show_progress(static_cast<double>(iteration));
+  }
+
+  Evaluation global_evaluation() {
+    const auto of = [&](const SwarmTask& task) {
+      return evaluate(*task.model, setup_.data->test, test_samples_, workspaces_, pool_);
+    };
+    if (algorithm_.topology != Topology::swarms) {
+      return of(swarms_.front());
+    }
+    std::vector<Evaluation> evaluations;
+    std::ranges::transform(swarms_, std::back_inserter(evaluations), of);
+    return mean_of(evaluations);
+  }
+
+  std::vector<Evaluation> personalise(std::size_t iteration, bool keep) {
+    for (SwarmTask& task : swarms_) {
+      task.first_iteration = iteration;
+    }
+    std::vector<SwarmUpdate> updates = trainer_.personalise(swarms_);
+    std::vector<Evaluation> evaluations;
+    for (SwarmUpdate& update : updates) {
+      const LabelMix& mix = setup_.partition->groups[update.swarm].mix;
+      evaluations.push_back(
+          evaluate(update.model, setup_.data->test, samples_of(mix, test_pools_), workspaces_, pool_));
+      if (keep) {
+        result_.personalised.push_back(std::move(update.model));
+      }
+    }
+    return evaluations;
+  }
+
+  void show_progress(double iterations_done) const {
+    if (observer_.progress) {
+      observer_.progress(iterations_done / static_cast<double>(setup_.options.iterations));
+    }
+  }
+
+  const TrainingSetup& setup_;
+  const Algorithm& algorithm_;
+  ThreadPool& pool_;
+  const TrainingObserver& observer_;
+  Workspaces workspaces_;
+  SwarmTrainer trainer_;
+  TrainingCosts costs_;
+  TrainingCosts::Round round_;
+  std::vector<SwarmTask> swarms_;
+  std::vector<SwarmTask> pooled_;  // the one task of training in one place
+  ClassPools test_pools_;
+  std::vector<SampleIndex> test_samples_;
+  TrainingResult result_;
+};
+
+}  // namespace
+
+TrainingResult run_training(const TrainingSetup& setup, ThreadPool& pool, const TrainingObserver& observer) {
+  return Training(setup, pool, observer).run();
+}
+
+}  // namespace skein
