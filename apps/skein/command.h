@@ -15,8 +15,9 @@
 
 namespace skein::app {
 
-// 0: done. 1: done, and the answer is no. 2: the input is wrong. 70: a fault of Skein's own.
-enum class Exit { done = 0, answer_is_no = 1, bad_input = 2, internal_error = 70 };
+// 0: done. 1: done, and the answer is no. 2: the input is wrong. 3: training diverged. 70: a fault of Skein's
+// own.
+enum class Exit { done = 0, answer_is_no = 1, bad_input = 2, diverged = 3, internal_error = 70 };
 
 struct CommonOptions {
   std::string scenario;                 // a file; empty: the default mission
@@ -63,6 +64,7 @@ void add_check_command(CLI::App& program);
 void add_data_command(CLI::App& program);
 void add_new_command(CLI::App& program);
 void add_run_command(CLI::App& program);
+void add_train_command(CLI::App& program);
 void add_world_command(CLI::App& program);
 
 }  // namespace skein::app

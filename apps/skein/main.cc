@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "skein/base/fault.h"
+#include "skein/learning/trainer.h"
 
 namespace skein::app {
 namespace {
@@ -46,12 +47,14 @@ int run(int argc, char** argv) {
   program.set_version_flag("--version", "skein " SKEIN_VERSION);
   program.footer(
       "Start with:\n  skein new my.toml && skein check my.toml && skein run my.toml\n"
-      "Each command has its own --help. Exit codes: 0 done, 1 the answer is no, 2 wrong input.");
+      "Each command has its own --help. Exit codes: 0 done, 1 the answer is no, 2 wrong input, 3 training "
+      "diverged.");
   add_run_command(program);
   add_new_command(program);
   add_check_command(program);
   add_world_command(program);
   add_data_command(program);
+  add_train_command(program);
 
   try {
     program.parse(argc, argv);
@@ -74,6 +77,9 @@ int main(int argc, char** argv) {
   } catch (const skein::InputError& error) {
     skein::app::print_faults(error, {argv, static_cast<std::size_t>(argc)});
     return static_cast<int>(Exit::bad_input);
+  } catch (const skein::Divergence& divergence) {
+    fmt::print(stderr, "skein: {}\n", divergence.what());
+    return static_cast<int>(Exit::diverged);
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "skein: not enough memory for this scenario\n");
     return static_cast<int>(Exit::bad_input);

@@ -1,0 +1,102 @@
+#include "skein/scenario/prepare_training.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "skein/base/fault.h"
+#include "skein/nn/safetensors.h"
+#include "skein/scenario/build.h"
+
+namespace skein {
+namespace {
+
+void check_periods(const LearningOptions& learning) {
+  const std::size_t period = learning.local_period * learning.global_period;
+  if (learning.iterations % period != 0) {
+    throw InputError({.key = "learning.iterations",
+                      .value = fmt::format("{}", learning.iterations),
+                      .message = fmt::format("must be a multiple of local_period times global_period, {}: a "
+                                             "run ends with a global aggregation",
+                                             period)});
+  }
+}
+
+// The scenario knows a set's shape and classes by its name; files given by path may have others.
+void check_fit(const Scenario& scenario, const Dataset& data, const nn::Network<float>& network) {
+  const nn::Shape& input = network.architecture().input;
+  const SampleShape shape{.height = input.height, .width = input.width, .channels = input.channels};
+  if (data.shape != shape || data.num_classes() != network.num_outputs()) {
+    throw InputError(
+        {.key = "data.path",
+         .value = scenario.data.source.path.string(),
+         .message = fmt::format("has samples of {}x{}x{} in {} classes; the network is for {}x{}x{} in {}",
+                                data.shape.height, data.shape.width, data.shape.channels, data.num_classes(),
+                                shape.height, shape.width, shape.channels, network.num_outputs())});
+  }
+}
+
+Partition worker_partition(const Scenario& scenario, const World& world, const ClassPools& pools) {
+  PartitionOptions options = scenario.data.partition;
+  options.quantity = scenario.learning.points_per_worker;
+  std::vector<std::size_t> workers;
+  for (const Swarm& swarm : world.swarms) {
+    workers.push_back(swarm.workers.count);
+  }
+  try {
+    return partition(options, workers, pools, scenario.run.seed);
+  } catch (const InputError& error) {
+    std::vector<Fault> faults = error.faults();
+    for (Fault& fault : faults) {
+      fault.key = fault.key == "quantity"           ? "learning.points_per_worker"
+                  : fault.key == "labels_per_group" ? "data.labels_per_cluster"
+                  : fault.key.empty()               ? "data"
+                                                    : "data." + fault.key;
+    }
+    throw InputError(std::move(faults));
+  }
+}
+
+Model initial_model(const Scenario& scenario, const nn::Network<float>& network) {
+  if (!scenario.learning.initial_model.empty()) {
+    return nn::load_parameters(scenario.learning.initial_model, network.architecture());
+  }
+  RandomStream stream(scenario.run.seed, "initial model");
+  return network.initial_parameters(stream);
+}
+
+const Scenario& checked(const Scenario& scenario) {
+  check_periods(scenario.learning);
+  return scenario;
+}
+
+}  // namespace
+
+PreparedTraining::PreparedTraining(const Scenario& scenario, std::shared_ptr<const DataSplit> data,
+                                   ThreadPool& pool)
+    : scenario_(checked(scenario)),
+      data_(std::move(data)),
+      world_(build_world(scenario_, pool)),
+      network_(build_architecture(scenario_)),
+      pools_(data_->train),
+      partition_(worker_partition(scenario_, world_, pools_)),
+      initial_(initial_model(scenario_, network_)) {
+  check_fit(scenario_, data_->train, network_);
+  RandomStream stream(scenario_.run.seed, "offloading.model_kbit");
+  model_size_ = scenario_.offloading.model_size.sample(stream);
+}
+
+TrainingSetup PreparedTraining::setup() const {
+  return {.options = scenario_.learning,
+          .network = &network_,
+          .initial = &initial_,
+          .data = data_.get(),
+          .pools = &pools_,
+          .partition = &partition_,
+          .world = &world_,
+          .model_size = model_size_,
+          .seed = scenario_.run.seed};
+}
+
+}  // namespace skein
