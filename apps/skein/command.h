@@ -63,6 +63,7 @@ auto with_file_named(const CommonOptions& options, const Work& work) {
 void add_check_command(CLI::App& program);
 void add_data_command(CLI::App& program);
 void add_new_command(CLI::App& program);
+void add_reproduce_command(CLI::App& program);
 void add_run_command(CLI::App& program);
 void add_train_command(CLI::App& program);
 void add_world_command(CLI::App& program);

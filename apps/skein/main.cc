@@ -55,6 +55,7 @@ int run(int argc, char** argv) {
   add_world_command(program);
   add_data_command(program);
   add_train_command(program);
+  add_reproduce_command(program);
 
   try {
     program.parse(argc, argv);

@@ -1,0 +1,174 @@
+#include "reproduce.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "skein/base/file.h"
+#include "skein/learning/data_source.h"
+#include "training_run.h"
+
+namespace skein::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_bytes = std::size_t{16} << 20U;
+
+bool same_text(const fs::path& file, const std::string& text) {
+  return fs::exists(file) && read_file(file, most_bytes) == text;
+}
+
+std::vector<LearningStudy> wanted(const ReproduceOptions& options) {
+  std::vector<LearningStudy> list;
+  for (const LearningStudy& study : learning_studies()) {
+    if (options.data.empty() || std::ranges::find(options.data, study.name) != options.data.end()) {
+      list.push_back(study);
+    }
+  }
+  return list;
+}
+
+void reproduce_learning(const ReproduceOptions& options) {
+  using Part = std::string (*)(const LearningStudy&, const ReproduceOptions&, KeptRuns&);
+  const std::vector<std::pair<std::string, Part>> parts{
+      {"published", reproduce_published}, {"text", reproduce_text}, {"fair", reproduce_fair}};
+  const fs::path out =
+      options.common.out.empty() ? fs::path("runs") / "reproduce" / "learning" : fs::path(options.common.out);
+  for (const LearningStudy& study : wanted(options)) {
+    for (const auto& [name, part] : parts) {
+      if (!options.parts.empty() && std::ranges::find(options.parts, name) == options.parts.end()) {
+        continue;
+      }
+      const fs::path directory = out / (options.quick ? "quick" : "full") / study.name / name;
+      std::string text;
+      {
+        KeptRuns runs(options, directory);
+        text = part(study, options, runs);
+      }
+      write_file(directory / "report.md", text);
+      if (options.common.talks()) {
+        fmt::print("{}\nWrote report.md, tables and pictures to {}\n\n", text, directory.string());
+      }
+    }
+  }
+}
+
+}  // namespace
+
+fs::path scenario_directory() {
+  const auto is_it = [](const fs::path& directory) {
+    return fs::exists(directory / "paper" / "published-curves.json");
+  };
+  if (const char* given = std::getenv("SKEIN_SCENARIOS"); given != nullptr && is_it(given)) {
+    return given;
+  }
+  std::error_code error;
+  fs::path place = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (int above = 0; above < 5 && !error; ++above) {
+    for (const fs::path& directory : {place / "scenarios", place / "share" / "skein" / "scenarios"}) {
+      if (is_it(directory)) {
+        return directory;
+      }
+    }
+    place = place.parent_path();
+  }
+  throw InputError(
+      Fault{"", "SKEIN_SCENARIOS", "",
+            "the paper's scenarios are not found: set it to the directory `scenarios` of Skein"});
+}
+
+KeptRuns::KeptRuns(const ReproduceOptions& options, fs::path directory)
+    : options_(options),
+      directory_(std::move(directory)),
+      pool_(options.common.threads),
+      progress_(options.common, "reproduce") {}
+
+std::shared_ptr<const DataSplit> KeptRuns::data(const Scenario& scenario) {
+  const DataSourceOptions& source = scenario.data.source;
+  const std::string key = fmt::format("{} {} {}", source.name, source.path.string(), scenario.run.seed);
+  std::shared_ptr<const DataSplit>& data = data_[key];
+  if (!data) {
+    data = std::make_shared<const DataSplit>(load_data(source, scenario.run.seed));
+  }
+  return data;
+}
+
+void KeptRuns::show(const std::string& name, double fraction) {
+  progress_.show(name, (static_cast<double>(finished_) + fraction) /
+                           static_cast<double>(std::max(expected_, finished_ + 1)));
+}
+
+fs::path KeptRuns::run(const Scenario& scenario, const std::string& name) {
+  const fs::path place = directory_ / "runs" / name;
+  const std::string resolved = resolved_scenario(scenario);
+  if (!fs::exists(place / "summary.json") || !same_text(place / "scenario.toml", resolved)) {
+    fs::remove(place / "summary.json");  // what marks a run as finished
+    try {
+      train_into(scenario, data(scenario), place, pool_,
+                 [&](double fraction) { show("training", fraction); });
+    } catch (const Divergence&) {
+      // Its summary says so.
+    }
+  }
+  finish_one();
+  return place;
+}
+
+const std::vector<LearningStudy>& learning_studies() {
+  static const std::vector<LearningStudy> list{
+      {.name = "mnist", .title = "MNIST", .level = 65.0},
+      {.name = "fmnist", .title = "Fashion-MNIST", .level = 45.0},
+      {.name = "cifar10", .title = "CIFAR-10", .level = 25.0},
+      {.name = "radioml", .title = "RADIOML", .level = 80.0, .plotted_start = 26.625}};
+  return list;
+}
+
+std::string markdown_table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()), 3);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], row[i].size());
+    }
+  }
+  std::string text;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      text += fmt::format("| {:>{}} ", i < rows[r].size() ? rows[r][i] : "", widths[i]);
+    }
+    text += "|\n";
+    if (r == 0) {
+      for (const std::size_t width : widths) {
+        text += fmt::format("|{:->{}}:", "", width + 1);
+      }
+      text += "|\n";
+    }
+  }
+  return text;
+}
+
+void add_reproduce_command(CLI::App& program) {
+  auto options = std::make_shared<ReproduceOptions>();
+  CLI::App* command = program.add_subcommand("reproduce", "Make the paper's figures and tables again");
+  command->require_subcommand(1);
+  CLI::App* learning = command->add_subcommand(
+      "learning", "HN-PFL against H-FL (section VI-A, appendix A): curves, energy tables, a fair study");
+  std::vector<std::string> names;
+  for (const LearningStudy& study : learning_studies()) {
+    names.push_back(study.name);
+  }
+  learning->add_option("data", options->data, "mnist, fmnist, cifar10, radioml; without one, all")
+      ->check(CLI::IsMember(names));
+  learning->add_option("--part", options->parts, "published, text or fair; without one, all")
+      ->check(CLI::IsMember({"published", "text", "fair"}));
+  learning->add_flag("--quick", options->quick, "Minutes instead of hours: fewer iterations and settings");
+  learning->add_option("--seeds", options->seeds, "So many seeds where several are taken")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100));
+  add_common_options(*learning, options->common, "skein reproduce learning mnist --quick");
+  learning->callback([options] { reproduce_learning(*options); });
+}
+
+}  // namespace skein::app
