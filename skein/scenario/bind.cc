@@ -313,8 +313,9 @@ void bind_learning(Fields& f, LearningOptions& o) {
   f.number("points_per_worker", o.points_per_worker,
            "data points of a worker in `skein train`; a list has one number per worker");
   f.flag("redraw", o.redraw, "draw each worker's data anew in every local iteration");
-  f.choice("personalisation", o.personalisation, Names2{"step", "epoch"},
-           "how models become the swarm's own: one gradient step, or one more local iteration");
+  f.choice(
+      "personalisation", o.personalisation, Names2{"step", "epoch"},
+      "how models become the swarm's own: one gradient step, or one more local iteration, at the end only");
   std::string initial_model = o.initial_model.string();
   f.text("initial_model", initial_model, "start from this safetensors file; empty: from random numbers");
   o.initial_model = initial_model;

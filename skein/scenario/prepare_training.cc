@@ -96,7 +96,9 @@ TrainingSetup PreparedTraining::setup() const {
           .partition = &partition_,
           .world = &world_,
           .model_size = model_size_,
-          .seed = scenario_.run.seed};
+          .seed = scenario_.run.seed,
+          // One more epoch would double the time of a run that evaluates after each.
+          .personalise_always = scenario_.learning.personalisation == Personalisation::step};
 }
 
 }  // namespace skein
