@@ -28,7 +28,7 @@ SAME_WORK = ["learning.gradient_points=0", "learning.personalisation=step"]
 
 
 def run(command, threads):
-    """(standard output, seconds, peak bytes)"""
+    """(standard output, seconds on the wall, usage)"""
     environment = os.environ | {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
@@ -37,25 +37,28 @@ def run(command, threads):
     seconds = time.perf_counter() - start
     if status != 0:
         sys.exit(f"failed: {' '.join(str(word) for word in command)}")
-    return output, seconds, usage.ru_maxrss * 1024
+    return output, seconds, usage
 
 
-def run_peer(algorithm, iterations, threads):
+def run_peer(algorithm, iterations, threads, clock):
     command = [sys.executable, HERE / "published_loop_peer.py"]
-    output, _, peak = run([*command, "--algorithm", algorithm, "--iterations", str(iterations)], threads)
+    output, _, usage = run([*command, "--algorithm", algorithm, "--iterations", str(iterations)], threads)
     *rows, total = [json.loads(line) for line in output.splitlines()]
-    return {"seconds": total["seconds_per_iteration"], "peak": peak, "accuracy": 100 * rows[-1]["accuracy"]}
+    return {"seconds": total[clock], "peak": usage.ru_maxrss * 1024, "accuracy": 100 * rows[-1]["accuracy"]}
 
 
-def run_ours(binary, algorithm, iterations, threads):
+def run_ours(binary, algorithm, iterations, threads, clock):
     settings = [f"learning.algorithm={algorithm}", f"learning.iterations={iterations}", *SAME_WORK]
     with tempfile.TemporaryDirectory() as directory:
         command = [binary, "train", SCENARIO, "--out", directory, "--threads", str(threads), "--quiet"]
         for setting in settings:
             command += ["--set", setting]
-        _, seconds, peak = run(command, threads)
+        _, seconds, usage = run(command, threads)
         summary = json.loads((pathlib.Path(directory) / "summary.json").read_text())
-    return {"seconds": seconds / iterations, "peak": peak, "accuracy": summary["last"]["global"]["accuracy_percent"]}
+    if clock == "processor_seconds":
+        seconds = usage.ru_utime + usage.ru_stime
+    accuracy = summary["last"]["global"]["accuracy_percent"]
+    return {"seconds": seconds / iterations, "peak": usage.ru_maxrss * 1024, "accuracy": accuracy}
 
 
 def main():
@@ -64,12 +67,16 @@ def main():
     parser.add_argument("--iterations", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1, help="of either")
     parser.add_argument("--algorithm", nargs="+", choices=["hn_pfl", "h_fl"], default=["hn_pfl", "h_fl"])
+    parser.add_argument(
+        "--processor-time", action="store_true", help="count it instead of time on the wall, where other programs run"
+    )
     arguments = parser.parse_args()
+    clock = "processor_seconds" if arguments.processor_time else "seconds"
     print("algorithm           seconds/iteration   curve, minutes   peak MB   accuracy %")
     failed = False
     for algorithm in arguments.algorithm:
-        peer = run_peer(algorithm, arguments.iterations, arguments.threads)
-        ours = run_ours(arguments.binary, algorithm, arguments.iterations, arguments.threads)
+        peer = run_peer(algorithm, arguments.iterations, arguments.threads, clock)
+        ours = run_ours(arguments.binary, algorithm, arguments.iterations, arguments.threads, clock)
         for name, result in (("PyTorch", peer), ("Skein", ours)):
             print(
                 f"{algorithm:<9} {name:<9} {result['seconds']:>17.2f} {result['seconds'] * WHOLE_CURVE / 60:>16.1f}"

@@ -5,9 +5,9 @@
 
 A cell is NETWORK,BATCH,KIND as in M,4,first_order; without cells they are read from standard input, one a line.
 Each gives a line of JSON with the median time of an update (on the wall, and of the processor) by setting: PyTorch's
-defaults, layout channels last, and without oneDNN. Networks, batches and steps are those of training_benchmark.cc; logits go into the
-cross-entropy, nothing is dropped, and batches are in memory. scripts/benchmark-training runs both programs cell by
-cell and compares them.
+defaults, layout channels last, and without oneDNN. Networks, batches and steps are those of training_benchmark.cc;
+logits go into the cross-entropy, nothing is dropped, and batches are in memory. scripts/benchmark-training runs both
+programs cell by cell and compares them.
 """
 
 import argparse
