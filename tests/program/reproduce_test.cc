@@ -1,0 +1,96 @@
+// `skein reproduce` as people call it, on made-up data, so that it takes seconds.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "skein/base/file.h"
+#include "tests/temporary_directory.h"
+
+namespace skein {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Reproduce : public ::testing::Test {
+ protected:
+  struct Outcome {
+    int exit_code;
+    std::string out;
+    std::string err;
+  };
+
+  Outcome reproduce(const std::string& words) {
+    const std::string streams = (directory_.path() / "streams").string();
+    const std::string command =
+        "cd '" + directory_.path().string() +
+        "' && SKEIN_SCENARIOS='" SKEIN_SOURCE_DIR "/scenarios' '" SKEIN_PROGRAM
+        "' reproduce learning mnist --quick --out here " +
+        words +
+        " --set data.source=synthetic --set learning.network.preset=mlp --set learning.points_per_worker=60"
+        " --set data.synthetic.test_per_class=20 > " +
+        streams + ".out 2> " + streams + ".err";
+    const int status = std::system(command.c_str());
+    return {WEXITSTATUS(status), content("streams.out"), content("streams.err")};
+  }
+  [[nodiscard]] std::string content(const std::string& file) const {
+    return read_file(directory_.path() / file, 1 << 24);
+  }
+  [[nodiscard]] fs::path at(const std::string& file) const { return directory_.path() / file; }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(Reproduce, MakesThePublishedStudysTablesAndKeepsItsRuns) {
+  const Outcome first = reproduce("--part published");
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const std::string place = "here/quick/mnist/published/";
+  EXPECT_THAT(content(place + "report.md"), HasSubstr("MNIST, published setting"));
+  EXPECT_THAT(content(place + "final.csv"), HasSubstr("\"1, 4\""));
+  EXPECT_THAT(content(place + "energy.csv"), HasSubstr("\"56.0\""))
+      << "saved at (1, 1), by the published curves";
+  EXPECT_THAT(content(place + "accuracy_fixed_tau_l.csv"), HasSubstr("\"HN-PFL, published\",40,88.3"));
+  const fs::path kept = at(place + "runs/hn_pfl-L1-G1-seed1/metrics.csv");
+  const auto written = fs::last_write_time(kept);
+  const std::string report = content(place + "report.md");
+
+  // A second call finds everything; a run that was stopped is run again, to the same end.
+  fs::remove(at(place + "runs/h_fl-L4-G1-seed1/summary.json"));
+  ASSERT_EQ(reproduce("--part published").exit_code, 0);
+  EXPECT_EQ(fs::last_write_time(kept), written);
+  EXPECT_TRUE(fs::exists(at(place + "runs/h_fl-L4-G1-seed1/summary.json")));
+  EXPECT_EQ(content(place + "report.md"), report);
+
+  // Another scenario is another run.
+  ASSERT_EQ(reproduce("--part published --set learning.meta_step=0.02").exit_code, 0);
+  EXPECT_NE(fs::last_write_time(kept), written);
+}
+
+TEST_F(Reproduce, ComparesFairlyAndKeepsItsCells) {
+  const Outcome first = reproduce("--part fair");
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const std::string report = content("here/quick/mnist/fair/report.md");
+  EXPECT_THAT(report, HasSubstr("drifted, one step"));
+  EXPECT_THAT(report, HasSubstr("Hessian-free"));
+  EXPECT_THAT(report, Not(HasSubstr("nan")));
+  const auto written = fs::last_write_time(at("here/quick/mnist/fair/cells"));
+  ASSERT_EQ(reproduce("--part fair").exit_code, 0);
+  EXPECT_EQ(fs::last_write_time(at("here/quick/mnist/fair/cells")), written);
+  EXPECT_EQ(content("here/quick/mnist/fair/report.md"), report);
+}
+
+TEST_F(Reproduce, TakesTheTextSetting) {
+  const Outcome outcome = reproduce("--part text");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("the paper's text"));
+}
+
+TEST_F(Reproduce, RefusesWhatItDoesNotKnow) { EXPECT_EQ(reproduce("--part nonsense").exit_code, 2); }
+
+}  // namespace
+}  // namespace skein
