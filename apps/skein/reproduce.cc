@@ -163,6 +163,10 @@ void add_reproduce_command(CLI::App& program) {
       ->check(CLI::IsMember(names));
   learning->add_option("--part", options->parts, "published, text or fair; without one, all")
       ->check(CLI::IsMember({"published", "text", "fair"}));
+  learning
+      ->add_option("--periods", options->periods, "Of the published part: 1,1 and so on; without, all seven")
+      ->type_name("L,G")
+      ->check(CLI::IsMember({"1,1", "1,2", "1,4", "1,8", "2,1", "4,1", "8,1"}));
   learning->add_flag("--quick", options->quick, "Minutes instead of hours: fewer iterations and settings");
   learning->add_option("--seeds", options->seeds, "So many seeds where several are taken")
       ->type_name("N")

@@ -25,6 +25,19 @@ struct Periods {
 constexpr std::array<Periods, 7> all_periods{{{1, 1}, {1, 2}, {1, 4}, {1, 8}, {2, 1}, {4, 1}, {8, 1}}};
 constexpr std::array<Periods, 3> quick_periods{{{1, 1}, {1, 4}, {4, 1}}};
 
+std::vector<Periods> wanted_periods(const ReproduceOptions& options) {
+  std::vector<Periods> list(all_periods.begin(), all_periods.end());
+  if (!options.periods.empty()) {
+    std::erase_if(list, [&](const Periods& periods) {
+      const std::string name = fmt::format("{},{}", periods.local, periods.global);
+      return std::ranges::find(options.periods, name) == options.periods.end();
+    });
+  } else if (options.quick) {
+    list.assign(quick_periods.begin(), quick_periods.end());
+  }
+  return list;
+}
+
 // Joules of a local iteration of the whole network in the published study, whose sum counts the coordinators'
 // transmissions up to twenty times over; and the same with each counted once.
 constexpr double published_joules = 580.391;
@@ -188,6 +201,9 @@ void draw_cells(const Study& study, const std::vector<Cell>& cells, const std::s
       }
       figure.panels.push_back(std::move(panel));
     }
+    if (figure.panels.empty()) {
+      continue;
+    }
     draw(figure, study.kept().directory(),
          fmt::format("{}_{}", quantity == "acc" ? "accuracy" : "loss",
                      fixed_local ? "fixed_tau_l" : "fixed_tau_g"));
@@ -298,8 +314,7 @@ std::vector<Cell> run_cells(const Study& study, std::span<const Periods> setting
 
 std::string reproduce_published(const LearningStudy& data, const ReproduceOptions& options, KeptRuns& kept) {
   const Study study(data, options, kept, "published");
-  const std::vector<Cell> cells =
-      run_cells(study, options.quick ? std::span<const Periods>(quick_periods) : all_periods);
+  const std::vector<Cell> cells = run_cells(study, wanted_periods(options));
   draw_cells(study, cells, "accuracy_percent", "acc", "accuracy of the global model (%)", true);
   draw_cells(study, cells, "loss_nats", "loss", "loss of the global model (nats)", true);
   const std::string final = final_table(study, cells);
