@@ -16,6 +16,11 @@ namespace {
 
 // Of values of one sample after a layer, and of all parameters.
 constexpr std::size_t most_values = std::size_t{1} << 31;
+constexpr std::size_t most_padding = 1 << 20;
+// Dropout rounds its probability to a multiple of 2^-16 and must keep something.
+constexpr double most_dropout = 65535.0 / 65536.0;
+// A pool notes the place in its window that an output came from in 16 bits.
+constexpr std::size_t most_places = 65535;
 
 // More than most_values stays more than that, and never wraps around.
 std::size_t capped_product(std::initializer_list<std::size_t> factors) {
@@ -65,9 +70,8 @@ std::vector<std::string> own_faults(const Layer& layer) {
                         require_count(l.filters, "filters");
                         require_positive(l.kernel, "kernel");
                         require_positive(l.stride, "stride");
-                        require(l.padding[0] < l.kernel[0] && l.padding[1] < l.kernel[1],
-                                fmt::format("padding {} must be below kernel {} both ways", text(l.padding),
-                                            text(l.kernel)));
+                        require(l.padding[0] <= most_padding && l.padding[1] <= most_padding,
+                                fmt::format("padding {} must be at most {}", text(l.padding), most_padding));
                       },
                       [&](const MaxPool& l) {
                         require_positive(l.kernel, "kernel");
@@ -76,8 +80,11 @@ std::vector<std::string> own_faults(const Layer& layer) {
                       [&](const Linear& l) { require_count(l.outputs, "outputs"); },
                       [&](const Lstm& l) { require_count(l.hidden, "hidden values"); },
                       [&](const Dropout& l) {
-                        require(l.probability >= 0.0 && l.probability < 1.0,
-                                fmt::format("dropout probability {:g} must be in [0, 1)", l.probability));
+                        require(
+                            l.probability >= 0.0 && l.probability <= most_dropout,
+                            fmt::format("dropout probability {:g} must be in [0, 1), and keep at least 1 in "
+                                        "65536 values",
+                                        l.probability));
                       },
                       [](const auto&) {}},
              layer);
@@ -95,11 +102,19 @@ std::optional<std::string> misfit(const Layer& layer, const Shape& input) {
                    return fmt::format("kernel {} is larger than its input {} with padding {}", text(l.kernel),
                                       text(input), text(l.padding));
                  }
+                 if (capped_product({input.height + 2 * l.padding[0], input.width + 2 * l.padding[1],
+                                     input.channels}) > most_values) {
+                   return fmt::format("input {} with padding {} has more than {} values", text(input),
+                                      text(l.padding), most_values);
+                 }
                  return std::nullopt;
                },
                [&](const MaxPool& l) -> std::optional<std::string> {
                  if (!fits(l.kernel, {0, 0})) {
                    return fmt::format("kernel {} is larger than its input {}", text(l.kernel), text(input));
+                 }
+                 if (capped_product({l.kernel[0], l.kernel[1]}) >= most_places) {
+                   return fmt::format("kernel {} has {} places or more", text(l.kernel), most_places);
                  }
                  return std::nullopt;
                },

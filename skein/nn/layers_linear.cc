@@ -35,12 +35,8 @@ class LinearOperation final : public Operation<T> {
                 Scratch<T>& scratch) const override {
     const Rows<const T> tangent_dy{m.dy.row(m.size), m.dy.stride};
     const bool wants_dx = m.dx.data != nullptr;
-    // A register may reach over a row's end and put there what the target is to become of the next row's
-    // base: where the target is also what is read, and its base is not, all reading must come first.
-    const bool apart = sink.weight.target == w.weight && sink.weight.base != w.weight;
-    const std::size_t step = apart ? inputs_ : block;
-    for (std::size_t k = 0; k < inputs_; k += step) {
-      const std::size_t rows = std::min(step, inputs_ - k);
+    for (std::size_t k = 0; k < inputs_; k += block) {
+      const std::size_t rows = std::min(block, inputs_ - k);
       if (wants_dx) {
         apply_transposed(w.weight, m.dy, m.dx, m.rows(), k, rows, false);
         if (v != nullptr) {
@@ -189,7 +185,11 @@ class LinearOperation final : public Operation<T> {
     }
   }
 
+  // The kernel's last register may reach over the last row: what is there belongs to others.
   void update(const LowRank<T>& term, const T* base, T* target, std::size_t k, std::size_t rows) const {
+    std::array<T, padding<T>> beyond;
+    T* end = target + (k + rows) * outputs_;
+    std::copy_n(end, padding<T>, beyond.begin());
     kernels<T>().rank_update({.rows = rows,
                               .columns = outputs_,
                               .rank = term.rank,
@@ -201,6 +201,7 @@ class LinearOperation final : public Operation<T> {
                               .base = base != nullptr ? base + k * outputs_ : nullptr,
                               .target = target + k * outputs_,
                               .stride = outputs_});
+    std::ranges::copy(beyond, end);
   }
 
   static void scale(T* values, std::size_t count, T factor) {
