@@ -14,10 +14,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_bytes = std::size_t{16} << 20U;
-
-bool same_text(const fs::path& file, const std::string& text) {
-  return fs::exists(file) && read_file(file, most_bytes) == text;
+// Read again: a file from before some key was there has that key's default.
+bool same_scenario(const fs::path& file, const std::string& resolved) {
+  try {
+    return fs::exists(file) && resolved_scenario(load_scenario(file)) == resolved;
+  } catch (const InputError&) {
+    return false;
+  }
 }
 
 std::vector<LearningStudy> wanted(const ReproduceOptions& options) {
@@ -103,7 +106,7 @@ void KeptRuns::show(const std::string& name, double fraction) {
 fs::path KeptRuns::run(const Scenario& scenario, const std::string& name) {
   const fs::path place = directory_ / "runs" / name;
   const std::string resolved = resolved_scenario(scenario);
-  if (!fs::exists(place / "summary.json") || !same_text(place / "scenario.toml", resolved)) {
+  if (!fs::exists(place / "summary.json") || !same_scenario(place / "scenario.toml", resolved)) {
     fs::remove(place / "summary.json");  // what marks a run as finished
     try {
       train_into(scenario, data(scenario), place, pool_,
