@@ -27,6 +27,9 @@ std::vector<std::string_view> network_names();
 nn::Architecture build_architecture(const Scenario& scenario);
 // Why there is no such network; empty if there is.
 std::vector<Fault> network_faults(const Scenario& scenario);
+// A scenario knows a data set's shape and classes by its name; files given by path may have others. Then this
+// throws.
+void check_fit(const Scenario& scenario, const Dataset& data);
 
 Partition build_partition(const Scenario& scenario, const World& world, const ClassPools& pools);
 

@@ -99,6 +99,19 @@ nn::Architecture build_architecture(const Scenario& scenario) {
   return network;
 }
 
+void check_fit(const Scenario& scenario, const Dataset& data) {
+  const SampleShape shape = sample_shape(scenario.data.source);
+  const std::size_t classes = num_classes(scenario.data.source);
+  if (data.shape != shape || data.num_classes() != classes) {
+    throw InputError(
+        {.key = "data.path",
+         .value = scenario.data.source.path.string(),
+         .message = fmt::format("has samples of {}x{}x{} in {} classes; the network is for {}x{}x{} in {}",
+                                data.shape.height, data.shape.width, data.shape.channels, data.num_classes(),
+                                shape.height, shape.width, shape.channels, classes)});
+  }
+}
+
 std::vector<Fault> network_faults(const Scenario& scenario) {
   Faults faults;
   read_network(scenario, faults);

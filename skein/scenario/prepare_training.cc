@@ -23,20 +23,6 @@ void check_periods(const LearningOptions& learning) {
   }
 }
 
-// The scenario knows a set's shape and classes by its name; files given by path may have others.
-void check_fit(const Scenario& scenario, const Dataset& data, const nn::Network<float>& network) {
-  const nn::Shape& input = network.architecture().input;
-  const SampleShape shape{.height = input.height, .width = input.width, .channels = input.channels};
-  if (data.shape != shape || data.num_classes() != network.num_outputs()) {
-    throw InputError(
-        {.key = "data.path",
-         .value = scenario.data.source.path.string(),
-         .message = fmt::format("has samples of {}x{}x{} in {} classes; the network is for {}x{}x{} in {}",
-                                data.shape.height, data.shape.width, data.shape.channels, data.num_classes(),
-                                shape.height, shape.width, shape.channels, network.num_outputs())});
-  }
-}
-
 Partition worker_partition(const Scenario& scenario, const World& world, const ClassPools& pools) {
   PartitionOptions options = scenario.data.partition;
   options.quantity = scenario.learning.points_per_worker;
@@ -82,7 +68,7 @@ PreparedTraining::PreparedTraining(const Scenario& scenario, std::shared_ptr<con
       pools_(data_->train),
       partition_(worker_partition(scenario_, world_, pools_)),
       initial_(initial_model(scenario_, network_)) {
-  check_fit(scenario_, data_->train, network_);
+  check_fit(scenario_, data_->train);
   RandomStream stream(scenario_.run.seed, "offloading.model_kbit");
   model_size_ = scenario_.offloading.model_size.sample(stream);
 }
