@@ -62,6 +62,7 @@ auto with_file_named(const CommonOptions& options, const Work& work) {
 // Each adds its command to the program.
 void add_check_command(CLI::App& program);
 void add_data_command(CLI::App& program);
+void add_gradcheck_command(CLI::App& program);
 void add_new_command(CLI::App& program);
 void add_reproduce_command(CLI::App& program);
 void add_run_command(CLI::App& program);

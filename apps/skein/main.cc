@@ -55,12 +55,15 @@ int run(int argc, char** argv) {
   add_world_command(program);
   add_data_command(program);
   add_train_command(program);
+  add_gradcheck_command(program);
   add_reproduce_command(program);
 
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& done) {
     return program.exit(done);
+  } catch (const CLI::RuntimeError& answer) {
+    return answer.get_exit_code();
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "skein: {}\nskein: see `skein --help`\n", error.what());
     return static_cast<int>(Exit::bad_input);

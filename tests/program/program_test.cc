@@ -136,8 +136,8 @@ TEST_F(Program, QuietIsQuiet) {
 
 TEST_F(Program, EveryCommandHasHelpWithAnExample) {
   EXPECT_THAT(skein("--help").out, HasSubstr("Start with:"));
-  for (const std::string command :
-       {"run", "world", "check", "new", "train", "data list", "data fetch", "data info", "data split"}) {
+  for (const std::string command : {"run", "world", "check", "new", "train", "gradcheck", "data list",
+                                    "data fetch", "data info", "data split"}) {
     const Outcome outcome = skein(command + " --help");
     EXPECT_EQ(outcome.exit_code, 0);
     EXPECT_THAT(outcome.out, HasSubstr("Example:")) << command;
