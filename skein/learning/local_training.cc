@@ -11,6 +11,7 @@
 
 #include "skein/base/expect.h"
 #include "skein/base/random.h"
+#include "skein/learning/model_sums.h"
 
 namespace skein {
 namespace {
@@ -212,10 +213,42 @@ double LocalTraining::personalise(const WorkerTask& worker, const Round& round, 
 
 void LocalTraining::meta_gradient(const WorkerTask& worker, std::size_t num_points, Workspace& workspace,
                                   const Model& model, Model& gradient) const {
+  constexpr std::size_t chunk = 16;
   const auto samples = std::span(worker.samples).first(std::min(num_points, worker.samples.size()));
-  const nn::Batch<float> batch = workspace.batches[0].read(*setting_.data, samples);
-  const nn::MetaOptions exact{.kind = MetaGradient::exact, .inner_step = setting_.options.inner_step};
-  workspace.engine.meta_gradient(model, {batch, batch, batch}, exact, nullptr, gradient);
+  const auto inner_step = static_cast<float>(setting_.options.inner_step);
+  for (Model& vector : workspace.vectors) {
+    if (vector.size() != model.size()) {
+      vector = Model(model.size());
+    }
+  }
+  Model& inner = workspace.vectors[0];
+  Model& outer = workspace.vectors[1];
+  Model& part = workspace.vectors[2];
+  // Gradients and Hessians are means over samples.
+  const auto mean = [&](const auto& of_batch, Model& out) {
+    std::ranges::fill(out, 0.0F);
+    for (std::size_t begin = 0; begin < samples.size(); begin += chunk) {
+      const auto some = samples.subspan(begin, std::min(chunk, samples.size() - begin));
+      of_batch(workspace.batches[0].read(*setting_.data, some));
+      add_weighted(static_cast<float>(some.size()) / static_cast<float>(samples.size()), part.span(),
+                   out.span());
+    }
+  };
+  const auto mean_gradient = [&](const Model& point, Model& out) {
+    mean([&](const nn::Batch<float>& batch) { workspace.engine.gradient(point, batch, nullptr, part); }, out);
+  };
+  mean_gradient(model, gradient);
+  std::ranges::copy(model, inner.begin());
+  add_weighted(-inner_step, gradient.span(), inner.span());
+  mean_gradient(inner, outer);
+  mean(
+      [&](const nn::Batch<float>& batch) {
+        workspace.engine.hessian_vector(model, outer, batch, nullptr, part);
+      },
+      gradient);
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    gradient[i] = outer[i] - inner_step * gradient[i];
+  }
 }
 
 double LocalTraining::points_per_iteration(const WorkerTask& worker) const {

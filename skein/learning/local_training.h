@@ -54,7 +54,8 @@ class LocalTraining {
   // since that is the step that they prepare for, and of size `step` for plain ones. Returns the loss before
   // it.
   double personalise(const WorkerTask& worker, const Round& round, Workspace& workspace, Model& model) const;
-  // The exact meta-gradient, with all three batches the worker's first `num_points` samples and no dropout.
+  // The exact meta-gradient, with all three batches the worker's first `num_points` samples and no dropout; a
+  // few samples at a time, to need little memory.
   void meta_gradient(const WorkerTask& worker, std::size_t num_points, Workspace& workspace,
                      const Model& model, Model& gradient) const;
 

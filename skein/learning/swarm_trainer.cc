@@ -77,10 +77,12 @@ void SwarmTrainer::local_round(std::span<const SwarmTask> tasks, std::vector<Swa
       tasks, places, [&](const WorkerTask& worker) { return local_training_.points_per_iteration(worker); });
   std::vector<Model> averages(tasks.size(), Model(workspaces_.network().num_parameters()));
   sums_.run(members, averages, [&](std::size_t i, Model& model) {
-    const auto& [t, w] = places[i];
-    std::ranges::copy(updates[t].model.empty() ? *tasks[t].model : updates[t].model, model.begin());
+    const Place& place = places[i];
+    const SwarmTask& task = tasks[place.task];
+    SwarmUpdate& update = updates[place.task];
+    std::ranges::copy(update.model.empty() ? *task.model : update.model, model.begin());
     workspaces_.with([&](Workspace& workspace) {
-      updates[t].workers[w].loss = work(tasks[t], tasks[t].workers[w], workspace, model);
+      update.workers[place.worker].loss = work(task, task.workers[place.worker], workspace, model);
     });
   });
   for (std::size_t t = 0; t < tasks.size(); ++t) {
@@ -135,9 +137,10 @@ double SwarmTrainer::squared_meta_gradient(std::span<const SwarmTask> tasks, std
   }
   std::array<Model, 1> mean{Model(workspaces_.network().num_parameters())};
   sums_.run(members, mean, [&](std::size_t i, Model& gradient) {
-    const auto& [t, w] = places[i];
+    const SwarmTask& task = tasks[places[i].task];
+    const WorkerTask& worker = task.workers[places[i].worker];
     workspaces_.with([&](Workspace& workspace) {
-      local_training_.meta_gradient(tasks[t].workers[w], num_points, workspace, *tasks[t].model, gradient);
+      local_training_.meta_gradient(worker, num_points, workspace, *task.model, gradient);
     });
   });
   double sum = 0.0;

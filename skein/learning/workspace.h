@@ -32,6 +32,7 @@ struct Workspace {
 
   nn::Engine<float> engine;
   std::array<BatchBuffer, 3> batches{};
+  std::array<nn::Vector<float>, 3> vectors{};  // of the parameters' size, once somebody needs them
 };
 
 // As many as there are threads at work, made when needed and kept.

@@ -55,7 +55,7 @@ struct Form {
 
 class TrainerContract : public ::testing::TestWithParam<Form> {
  protected:
-  LearningOptions options() const {
+  static LearningOptions options() {
     return {.meta_gradient = GetParam().meta_gradient,
             .local_step = GetParam().local_step,
             .step = 0.05,
@@ -220,7 +220,7 @@ TEST(SwarmTrainer, SquaredMetaGradientByHand) {
   for (std::size_t w = 0; w < 3; ++w) {
     const WorkerTask& worker = w < 2 ? tasks[0].workers[w] : tasks[1].workers[0];
     const nn::Batch<float> batch =
-        workspace.batches[0].read(problem.data.train, std::span(worker.samples).first(10));
+        workspace.batches[0].read(problem.data.train, std::span(worker.samples).first(20));
     Model gradient(mean.size());
     workspace.engine.meta_gradient(*tasks[0].model, {batch, batch, batch},
                                    {.kind = MetaGradient::exact, .inner_step = 0.3}, nullptr, gradient);
@@ -232,7 +232,7 @@ TEST(SwarmTrainer, SquaredMetaGradientByHand) {
   for (const double value : mean) {
     expected += value * value;
   }
-  EXPECT_NEAR(trainer.squared_meta_gradient(tasks, 10), expected, 1e-5 * expected);
+  EXPECT_NEAR(trainer.squared_meta_gradient(tasks, 20), expected, 1e-5 * expected);
 }
 
 // One worker's divergence ends the round, and it is the same one for any number of threads.

@@ -49,12 +49,9 @@ struct SmallRun {
             .model_size = DataSize(1e4),
             .seed = 7};
   }
-  [[nodiscard]] TrainingResult train(const TrainingSetup& setup_to_run, std::size_t threads = 1) const {
-    ThreadPool pool(threads);
-    return run_training(setup_to_run, pool, {});
-  }
   [[nodiscard]] TrainingResult train(const LearningOptions& options, std::size_t threads = 1) const {
-    return train(setup(options), threads);
+    ThreadPool pool(threads);
+    return run_training(setup(options), pool, {});
   }
 };
 
@@ -132,7 +129,8 @@ TEST_P(EveryAlgorithm, MeasuresWhatIsAskedFor) {
   options.evaluation_period = 4;
   TrainingSetup setup = run.setup(options);
   setup.personalise_always = false;
-  const TrainingResult result = run.train(setup);
+  ThreadPool pool(1);
+  const TrainingResult result = run_training(setup, pool, {});
   ASSERT_EQ(result.records.size(), 4U);
   EXPECT_EQ(result.records[1].iteration, 16U);
   EXPECT_EQ(result.records[2].iteration, 32U);
@@ -269,7 +267,7 @@ TEST(Training, MemoryDoesNotGrowWithWorkers) {
   const auto peak_megabytes = [] {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    return static_cast<double>(usage.ru_maxrss) / 1024.0;
+    return static_cast<double>(usage.ru_maxrss) / 1024.0;  // NOLINT(cppcoreguidelines-pro-type-union-access)
   };
   const LearningOptions options{.batch_sizes = {4, 4, 4}};
   ThreadPool pool(2);

@@ -1,4 +1,5 @@
 // `skein train` as people call it.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -86,9 +87,11 @@ TEST_F(Train, WritesMetricsSummaryScenarioAndModels) {
 }
 
 TEST_F(Train, WritesTheSameBytesForAnyNumberOfThreads) {
-  for (const std::string threads : {"1", "2", "3"}) {
-    const Outcome outcome = train("--quiet --threads " + threads + " --out t" + threads +
-                                  " --set learning.local_period=2 --set learning.global_period=3");
+  for (const int threads : {1, 2, 3}) {
+    const Outcome outcome =
+        train(fmt::format("--quiet --threads {0} --out t{0} --set learning.local_period=2 --set "
+                          "learning.global_period=3",
+                          threads));
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_EQ(outcome.out + outcome.err, "");
   }
@@ -102,7 +105,7 @@ TEST_F(Train, WritesTheSameBytesForAnyNumberOfThreads) {
 TEST_F(Train, EveryAlgorithmRuns) {
   for (const std::string algorithm : {"hn_pfl", "h_fl", "fed_avg", "per_fed_avg", "local", "central"}) {
     const Outcome outcome =
-        train("--out " + algorithm + " --format json --set learning.algorithm=" + algorithm);
+        train(fmt::format("--out {0} --format json --set learning.algorithm={0}", algorithm));
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     const auto summary = nlohmann::json::parse(outcome.out);
     EXPECT_EQ(summary["algorithm"], algorithm);
