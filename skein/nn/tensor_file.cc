@@ -50,7 +50,7 @@ struct Place {
 
 class Parser {
  public:
-  Parser(std::string_view bytes, const std::string& file) : bytes_(bytes), file_(file) {}
+  Parser(std::string_view bytes, std::string file) : bytes_(bytes), file_(std::move(file)) {}
 
   TensorFile parse() {
     const json header = parse_header();

@@ -51,7 +51,7 @@ nn::Architecture read_network(const Scenario& scenario, Faults& faults) {
 
   if (!is_given && !options.layers.empty()) {
     faults.add({.key = "learning.network.layers",
-                .value = fmt::format("[\"{}\"]", fmt::join(options.layers, "\", \"")),
+                .value = fmt::format(R"(["{}"])", fmt::join(options.layers, R"(", ")")),
                 .message = fmt::format("needs preset = \"layers\"; it is \"{}\"", options.preset)});
   }
   if (is_given) {

@@ -55,19 +55,13 @@ TEST(Architecture, TensorsByHand) {
     std::size_t size;
     std::size_t fan_in;
   };
-  // After the convolutions a sample is 5x2x4: 5 moments of 8 features.
-  const std::vector<Expected> expected{{"conv1.weight", 0, 2 * 4 * 2 * 3, 16},
-                                       {"conv1.bias", 0, 3, 16},
-                                       {"conv2.weight", 2, 3 * 4, 3},
-                                       {"conv2.bias", 2, 4, 3},
-                                       {"lstm1.weight_ih_l0", 3, 8 * 24, 6},
-                                       {"lstm1.weight_hh_l0", 3, 6 * 24, 6},
-                                       {"lstm1.bias_ih_l0", 3, 24, 6},
-                                       {"lstm1.bias_hh_l0", 3, 24, 6},
-                                       {"fc1.weight", 4, 6 * 10, 6},
-                                       {"fc1.bias", 4, 10, 6},
-                                       {"fc2.weight", 6, 10, 10},
-                                       {"fc2.bias", 6, 1, 10}};
+  // After the convolutions a sample is 5x2x4: 5 moments of 8 features. Weights are 2 * 4 * 2 * 3, 3 * 4,
+  // 8 * 24, 6 * 24, 6 * 10 and 10.
+  const std::vector<Expected> expected{
+      {"conv1.weight", 0, 48, 16},    {"conv1.bias", 0, 3, 16},          {"conv2.weight", 2, 12, 3},
+      {"conv2.bias", 2, 4, 3},        {"lstm1.weight_ih_l0", 3, 192, 6}, {"lstm1.weight_hh_l0", 3, 144, 6},
+      {"lstm1.bias_ih_l0", 3, 24, 6}, {"lstm1.bias_hh_l0", 3, 24, 6},    {"fc1.weight", 4, 60, 6},
+      {"fc1.bias", 4, 10, 6},         {"fc2.weight", 6, 10, 10},         {"fc2.bias", 6, 1, 10}};
   const std::vector<Tensor> found = tensors(network);
   ASSERT_THAT(found, SizeIs(expected.size()));
   std::size_t offset = 0;

@@ -1,5 +1,6 @@
 #include "skein/nn/gradient_check.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -138,8 +140,8 @@ TEST(GradientCheck, AGradientThatIsOffInOneTensorIsFoundThere) {
         }
       };
     });
-    const auto is_wrong = [](const std::string& what, const std::string& of) {
-      return Contains(what + ": " + of);
+    const auto is_wrong = [](std::string_view what, std::string_view of) {
+      return Contains(fmt::format("{}: {}", what, of));
     };
     EXPECT_THAT(wrong_rows(rows), is_wrong("gradient along a direction", tensor.name));
     EXPECT_THAT(wrong_rows(rows), is_wrong("Hessian-vector product", tensor.name));
