@@ -65,7 +65,7 @@ Method meta_method(const std::string& title, const std::string& kind) {
 // Step sizes to choose from.
 std::vector<std::vector<std::string>> grid(const Method& method, bool quick) {
   const std::vector<double> steps = quick ? std::vector{0.01, 0.1} : std::vector{0.003, 0.01, 0.03, 0.1, 0.3};
-  const std::vector<double> inner = quick ? std::vector{0.01, 0.1} : std::vector{0.001, 0.01, 0.1};
+  const std::vector<double> inner = quick ? std::vector{0.001, 0.01} : std::vector{0.001, 0.01, 0.1};
   std::vector<std::vector<std::string>> list;
   for (const double step : steps) {
     if (!method.meta) {
@@ -149,6 +149,8 @@ class FairStudy {
     std::vector<std::string> settings;
     std::size_t step = 0;
     double value = -1.0;
+
+    [[nodiscard]] bool found() const { return value >= 0.0; }  // some step sizes did not diverge
   };
   std::array<Choice, aims.size()> tune(const Method& method, const std::vector<std::string>& regime) {
     std::array<Choice, aims.size()> best;
@@ -220,7 +222,7 @@ using Values = std::array<std::vector<double>, aims.size()>;
 Values measure_choices(FairStudy& study, const std::array<FairStudy::Choice, aims.size()>& choices) {
   Values values;
   for (std::size_t a = 0; a < aims.size(); ++a) {
-    for (std::size_t seed = 1; seed <= study.seeds(); ++seed) {
+    for (std::size_t seed = 1; choices[a].found() && seed <= study.seeds(); ++seed) {
       if (const auto worth = study.measure(choices[a].settings, seed)) {
         values[a].push_back(value(*worth, aims[a], choices[a].step));
       }
@@ -229,12 +231,13 @@ Values measure_choices(FairStudy& study, const std::array<FairStudy::Choice, aim
   return values;
 }
 
-std::string interval(const std::vector<double>& values) {
+std::string interval(const std::vector<double>& values, std::size_t seeds) {
   if (values.empty()) {
     return "diverged";
   }
   const MeanInterval i = mean_interval(values);
-  return fmt::format("{:.1f} +- {:.1f}", i.mean, i.half_width);
+  return fmt::format("{:.1f} +- {:.1f}{}", i.mean, i.half_width,
+                     values.size() < seeds ? fmt::format(" ({} of {} seeds)", values.size(), seeds) : "");
 }
 
 // Seed by seed: both saw the same data and started from the same model.
@@ -285,9 +288,9 @@ std::string reproduce_fair(const LearningStudy& data, const ReproduceOptions& op
     const Values meta_values = measure_choices(study, meta);
     base = base ? base : plain_values;
     for (std::size_t a = 0; a < aims.size(); ++a) {
-      rows.push_back({a == 0 ? regime.title : "", std::string(names[a]), interval(plain_values[a]),
-                      interval(meta_values[a]), difference(meta_values[a], plain_values[a]),
-                      steps_of(plain[a]), steps_of(meta[a])});
+      rows.push_back({a == 0 ? regime.title : "", std::string(names[a]),
+                      interval(plain_values[a], study.seeds()), interval(meta_values[a], study.seeds()),
+                      difference(meta_values[a], plain_values[a]), steps_of(plain[a]), steps_of(meta[a])});
     }
   }
 
@@ -298,7 +301,7 @@ std::string reproduce_fair(const LearningStudy& data, const ReproduceOptions& op
     const auto choices = study.tune(meta_method(title, kind), {});
     const Values values = measure_choices(study, choices);
     for (std::size_t a = 0; a < aims.size(); ++a) {
-      forms.push_back({a == 0 ? title : "", std::string(names[a]), interval(values[a]),
+      forms.push_back({a == 0 ? title : "", std::string(names[a]), interval(values[a], study.seeds()),
                        difference(values[a], (*base)[a]), steps_of(choices[a])});
     }
   }
