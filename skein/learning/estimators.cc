@@ -109,7 +109,7 @@ class Estimation {
   }
 
   Variability gradients(std::size_t p) {
-    return exact([&](std::size_t u, std::size_t j, SampleLoss& loss, Parameters& out) {
+    Variability result = exact([&](std::size_t u, std::size_t j, SampleLoss& loss, Parameters& out) {
       loss.gradient(path_[p], setting_.swarms[u][j].samples, out);
       double& largest = result_.workers[number(u, j)].gradient_bound;
       keep_larger(largest, std::sqrt(squared_norm(out)));
@@ -120,21 +120,20 @@ class Estimation {
       loss.gradient(inner, setting_.swarms[u][j].samples, after);
       keep_larger(largest, std::sqrt(squared_norm(after)));
     });
+    result.mean = {};
+    return result;
   }
 
-  void meta_gradient(const WorkerData& worker, const Parameters& w, SampleLoss& loss, Parameters& out,
-                     double* meta_loss = nullptr) const {
-    const SampleSet all(worker.samples);
-    const double value = loss.meta_gradient(w, {all, all, all}, setting_.inner_step, out);
-    if (meta_loss != nullptr) {
-      *meta_loss = value;
-    }
+  // Returns the meta-loss.
+  double meta_gradient(const WorkerData& data, const Parameters& w, SampleLoss& loss, Parameters& out) const {
+    const SampleSet all(data.samples);
+    return loss.meta_gradient(w, {all, all, all}, setting_.inner_step, out);
   }
 
   Variability metas(std::size_t p, double& mean_loss) {
     std::vector<double> losses(places_.size());
     Variability result = exact([&](std::size_t u, std::size_t j, SampleLoss& loss, Parameters& out) {
-      meta_gradient(setting_.swarms[u][j], path_[p], loss, out, &losses[number(u, j)]);
+      losses[number(u, j)] = meta_gradient(setting_.swarms[u][j], path_[p], loss, out);
     });
     mean_loss = 0.0;
     for (std::size_t i = 0; i < places_.size(); ++i) {

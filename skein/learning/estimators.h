@@ -41,8 +41,8 @@ struct WorkerEstimates {
 
 // At one model of the path.
 struct PathEstimates {
-  Variability gradients{};  // gamma_u^G, gamma^G
-  Variability hessians{};   // gamma_u^H, gamma^H
+  Variability gradients{};  // gamma_u^G, gamma^G; its mean is not kept
+  Variability hessians{};   // gamma_u^H, gamma^H; nor is this one's
   Variability metas{};      // what gamma_u^F and gamma^F bound
   double meta_loss = 0.0;   // F-bar
 };

@@ -35,8 +35,7 @@ Variability variability_of(std::span<const SwarmData> swarms, std::size_t size, 
   const std::vector<WorkerPlace> places = places_of(swarms);
   expect(!places.empty(), "variability needs workers");
   const auto num_swarms = static_cast<double>(swarms.size());
-  Variability result{.within = std::vector<double>(swarms.size(), 0.0)};
-  Parameters mean(size);
+  Variability result{.within = std::vector<double>(swarms.size(), 0.0), .mean = Parameters(size)};
   std::vector<Parameters> block(std::min(pool.num_threads(), places.size()), Parameters(size));
   std::vector<double> errors(block.size());
   Parameters swarm_mean(size);
@@ -63,15 +62,14 @@ Variability variability_of(std::span<const SwarmData> swarms, std::size_t size, 
       }
       const double square_of_mean = squared_norm(swarm_mean);
       result.within[u] = square - square_of_mean - within_error;
-      add_weighted(1.0 / num_swarms, swarm_mean, mean);
+      add_weighted(1.0 / num_swarms, swarm_mean, result.mean);
       mean_square += square_of_mean / num_swarms;
       between_error += mean_error / num_swarms * (1.0 - 1.0 / num_swarms);
       std::ranges::fill(swarm_mean, 0.0);
       square = within_error = mean_error = 0.0;
     }
   }
-  result.squared_mean = squared_norm(mean);
-  result.between = mean_square - result.squared_mean - between_error;
+  result.between = mean_square - squared_norm(result.mean) - between_error;
   return result;
 }
 

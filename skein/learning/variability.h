@@ -34,7 +34,7 @@ std::vector<WorkerPlace> places_of(std::span<const SwarmData> swarms);
 struct Variability {
   std::vector<double> within;  // of each swarm: sum_j Delta_j / Delta-bar |x_j - x-bar_u|^2
   double between = 0.0;        // (1/U) sum_u |x-bar_u - x-bar|^2
-  double squared_mean = 0.0;   // |x-bar|^2
+  Parameters mean{};           // x-bar
 
   [[nodiscard]] double mean_within() const;
   [[nodiscard]] double largest_within() const;
