@@ -222,6 +222,11 @@ void add_bounds_command(CLI::App& program) {
   };
   BoundStudySetup& study = options->study;
   number("--rounds", study.num_rounds, "Global rounds of training");
+  command
+      ->add_option("--data", study.most_points,
+                   "Points that a worker has at most; 0: all. Time grows with them")
+      ->type_name("N")
+      ->capture_default_str();
   number("--points", study.estimator.points, "Points of each worker, for what is measured point by point");
   number("--probes", study.estimator.probes, "Random directions, for norms of Hessians");
   number("--draws", study.num_draws, "Draws of mini-batches, for their error");

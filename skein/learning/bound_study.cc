@@ -1,5 +1,7 @@
 #include "skein/learning/bound_study.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -99,6 +101,7 @@ class Study {
     TrainingSetup training = setup.training;
     training.options = options_;
     tasks_ = swarm_tasks(training);
+    limit_data();
     for (const SwarmTask& task : tasks_) {
       SwarmData& swarm = swarms_.emplace_back();
       for (const WorkerTask& worker : task.workers) {
@@ -118,6 +121,24 @@ class Study {
   }
 
  private:
+  // A worker's samples are in random order.
+  void limit_data() {
+    std::size_t most = 0;
+    for (SwarmTask& task : tasks_) {
+      for (WorkerTask& worker : task.workers) {
+        most = std::max(most, worker.samples.size());
+        if (setup_.most_points > 0 && worker.samples.size() > setup_.most_points) {
+          worker.samples.resize(setup_.most_points);
+          worker.batch_sizes = batch_sizes(options_, worker.samples.size());
+        }
+      }
+    }
+    if (setup_.most_points > 0 && most > setup_.most_points) {
+      result_.notes.push_back(
+          fmt::format("workers have at most {} points here, of up to {}", setup_.most_points, most));
+    }
+  }
+
   [[nodiscard]] EstimatorSetting estimator() {
     return {.losses = &losses_,
             .swarms = swarms_,

@@ -21,7 +21,9 @@ namespace skein {
 struct BoundStudySetup {
   TrainingSetup training{};
   DriftOptions drift{};
-  std::size_t num_clusters = 1;     // that drift
+  std::size_t num_clusters = 1;  // that drift
+  // Workers have no more points than this here; 0: all. A study goes through all data many times.
+  std::size_t most_points = 256;
   std::size_t num_rounds = 2;       // global rounds of training: the path has one model more
   std::size_t num_draws = 16;       // of mini-batches, for their error
   std::size_t num_sequences = 3;    // of drift, after the last visit

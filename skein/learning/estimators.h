@@ -25,7 +25,7 @@
 namespace skein {
 
 struct EstimatorOptions {
-  std::size_t points = 64;       // of each worker, for what is measured point by point; 0: all
+  std::size_t points = 32;       // of each worker, for what is measured point by point; 0: all
   std::size_t probes = 4;        // random directions, for norms of Hessians
   std::size_t power_steps = 10;  // of power iteration, for Lipschitz constants
 };

@@ -152,6 +152,16 @@ TEST_F(BoundStudyTest, LongPeriodsDoNotOverflow) {
   EXPECT_THAT(study.growth, HasSubstr("tau_L = 20, tau_G = 18"));
 }
 
+TEST_F(BoundStudyTest, LimitsData) {
+  BoundStudySetup s = setup(options(1, 1));
+  s.most_points = 25;  // workers have 20 to 40
+  const BoundStudy study = study_bounds(s, pool_);
+  EXPECT_THAT(study.notes, ElementsAre("workers have at most 25 points here, of up to 40"));
+  const double mismatch = term(study, "mismatch").by_scenario->value();
+  s.most_points = 0;
+  EXPECT_GT(mismatch, term(study_bounds(s, pool_), "mismatch").by_scenario->value());
+}
+
 TEST_F(BoundStudyTest, TheSameBitsForAnyNumberOfThreads) {
   std::vector<double> numbers;
   for (const std::size_t threads : {1, 2, 5}) {
