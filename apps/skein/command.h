@@ -60,6 +60,7 @@ auto with_file_named(const CommonOptions& options, const Work& work) {
 }
 
 // Each adds its command to the program.
+void add_bounds_command(CLI::App& program);
 void add_check_command(CLI::App& program);
 void add_data_command(CLI::App& program);
 void add_gradcheck_command(CLI::App& program);

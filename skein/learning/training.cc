@@ -16,22 +16,6 @@
 namespace skein {
 namespace {
 
-// A task per swarm; workers are numbered over all swarms.
-std::vector<SwarmTask> swarm_tasks(const TrainingSetup& setup) {
-  std::vector<SwarmTask> tasks;
-  std::uint64_t number = 0;
-  for (const GroupShare& group : setup.partition->groups) {
-    SwarmTask& task = tasks.emplace_back(SwarmTask{.swarm = tasks.size()});
-    for (const std::vector<SampleIndex>& samples : group.members) {
-      task.workers.push_back({.worker = number++,
-                              .samples = samples,
-                              .batch_sizes = batch_sizes(setup.options, samples.size()),
-                              .redraw = setup.options.redraw ? group.mix : LabelMix{}});
-    }
-  }
-  return tasks;
-}
-
 // One worker with the data of all.
 SwarmTask pooled_task(const TrainingSetup& setup, std::span<const SwarmTask> tasks) {
   WorkerTask pooled{};
@@ -220,6 +204,21 @@ class Training {
 };
 
 }  // namespace
+
+std::vector<SwarmTask> swarm_tasks(const TrainingSetup& setup) {
+  std::vector<SwarmTask> tasks;
+  std::uint64_t number = 0;
+  for (const GroupShare& group : setup.partition->groups) {
+    SwarmTask& task = tasks.emplace_back(SwarmTask{.swarm = tasks.size()});
+    for (const std::vector<SampleIndex>& samples : group.members) {
+      task.workers.push_back({.worker = number++,
+                              .samples = samples,
+                              .batch_sizes = batch_sizes(setup.options, samples.size()),
+                              .redraw = setup.options.redraw ? group.mix : LabelMix{}});
+    }
+  }
+  return tasks;
+}
 
 TrainingResult run_training(const TrainingSetup& setup, ThreadPool& pool, const TrainingObserver& observer) {
   return Training(setup, pool, observer).run();

@@ -32,6 +32,9 @@ struct TrainingSetup {
   bool personalise_always = true;  // at every evaluation, or at the last only
 };
 
+// A task per swarm, without a model yet; workers are numbered over all swarms.
+std::vector<SwarmTask> swarm_tasks(const TrainingSetup& setup);
+
 struct TrainingResult {
   Model global;                     // empty where swarms learn alone
   std::vector<Model> personalised;  // of each swarm
