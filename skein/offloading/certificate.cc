@@ -13,16 +13,18 @@ double projected_step(double value, double low, double high, double gradient) {
   return std::abs(std::clamp(value - gradient, low, high) - value);
 }
 
-std::string words(LimitKind kind, std::size_t index, std::size_t num_workers) {
+}  // namespace
+
+std::string limit_name(LimitKind kind, std::size_t index, std::size_t num_workers) {
   const auto uav = [&] {
     return index < num_workers ? fmt::format("worker {}", index + 1)
                                : fmt::format("coordinator {}", index - num_workers + 1);
   };
   switch (kind) {
     case LimitKind::device_share:
-      return fmt::format("device {}: all its data is sent", index + 1);
+      return fmt::format("device {}: its data", index + 1);
     case LimitKind::relay_share:
-      return fmt::format("coordinator {}: all its data is relayed", index + 1);
+      return fmt::format("coordinator {}: its data", index + 1);
     case LimitKind::buffer:
       return uav() + ": buffer";
     case LimitKind::time:
@@ -32,8 +34,6 @@ std::string words(LimitKind kind, std::size_t index, std::size_t num_workers) {
   }
   return "";
 }
-
-}  // namespace
 
 OffloadCertificate certify(std::span<const OffloadingInstance> rounds,
                            std::span<const OffloadDecision> decisions,
@@ -58,7 +58,7 @@ OffloadCertificate certify(std::span<const OffloadingInstance> rounds,
   const auto bound = [&](LimitKind kind, std::size_t index, double used, double multiplier) {
     result.complementarity = std::max(result.complementarity, multiplier * std::abs(1.0 - used));
     if (used > 1.0 - tight && multiplier > tight) {
-      std::string name = words(kind, index, workers);
+      std::string name = limit_name(kind, index, workers);
       if (std::ranges::find(result.binding, name) == result.binding.end()) {
         result.binding.push_back(std::move(name));
       }
@@ -70,7 +70,7 @@ OffloadCertificate certify(std::span<const OffloadingInstance> rounds,
     const OffloadDecision& x = decisions[r];
     const OffloadEvaluation& e = evaluations[r];
     const LimitMultipliers& m = multipliers[r];
-    const BoundCoefficients& k = p.bound;
+    const SwarmBoundCoefficients& k = p.bound;
     const double total = p.total_data();
     const double weight = p.learning_weight / objective;
     const double cost = (1.0 - p.learning_weight) / objective;

@@ -1,7 +1,9 @@
 // Stationarity of P, from a decision and multipliers of its limits, whoever found them.
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "skein/offloading/direct_program.h"
@@ -9,6 +11,9 @@
 #include "skein/offloading/offloader.h"
 
 namespace skein {
+
+// "worker 2: battery".
+std::string limit_name(LimitKind kind, std::size_t index, std::size_t num_workers);
 
 // Of decisions for rounds that share the batteries. Variables are rho, relayed data, alpha and g, each in
 // units of its range; bounds are those of P with `restrictions`. Reduced costs are the Lagrangian's gradient

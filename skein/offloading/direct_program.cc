@@ -90,7 +90,9 @@ void DirectProgram::set_bounds(const OffloadRestrictions& restrictions) {
           // Evenly sent: a coordinator holds `even` of all data.
           lower_[at] = even * std::max(restrictions.least_varrho,
                                        restrictions.least_varrho_share / static_cast<double>(workers_));
-          upper_[at] = restrictions.least_varrho_share == 1.0 ? lower_[at] : even;
+          if (restrictions.least_varrho_share == 1.0) {
+            upper_[at] = lower_[at];
+          }
         }
       }
     }
@@ -192,7 +194,7 @@ void DirectProgram::lay_out_curved_rows() {
 double DirectProgram::learning(std::size_t round, const double* core_values, std::span<double> gradient,
                                std::span<double> convex, std::span<double> concave) const {
   const OffloadingInstance& p = rounds_[round];
-  const BoundCoefficients& k = p.bound;
+  const SwarmBoundCoefficients& k = p.bound;
   const std::size_t size = core_size * workers_;
   double total = 0.0;                     // Delta, in units of all data
   double sum = 0.0;                       // Q

@@ -128,7 +128,7 @@ OffloadEvaluation evaluate(const OffloadingInstance& p, const OffloadDecision& x
   }
   double sum = 0.0;
   double delta = 0.0;
-  const BoundCoefficients& k = p.bound;
+  const SwarmBoundCoefficients& k = p.bound;
   result.processed.assign(workers, 0.0);
   result.processing_time.assign(workers, 0.0);
   for (std::size_t j = 0; j < workers; ++j) {

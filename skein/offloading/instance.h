@@ -23,25 +23,15 @@
 #include <vector>
 
 #include "skein/base/fault.h"
+#include "skein/learning/bounds.h"
 #include "skein/world/links.h"
 
 namespace skein {
 
-// Coefficients of the bounds in the objective; see learning/bounds.h for where they come from.
-struct BoundCoefficients {
-  double a = 0.0;                      // 3 eta1^2 sigma_H B^2
-  double b = 0.0;                      // 3 eta1^2 sigma_H sigma_G
-  double c = 0.0;                      // (mu_G eta1)^2
-  double d = 0.0;                      // 12 sigma_G
-  double gradient_error_weight = 0.0;  // S1
-  double mismatch_weight = 0.0;        // S2
-  double constant = 0.0;               // what no decision changes; times w it is left out of objectives here
-};
-
 struct OffloadingInstance {
   std::string name{};
-  double learning_weight = 0.5;  // w = 1 - theta
-  BoundCoefficients bound{};
+  double learning_weight = 0.5;             // w = 1 - theta
+  SwarmBoundCoefficients bound{};           // its constant times w is left out of objectives here
   double point_bits = 0.0;                  // of a data point
   double local_period = 1.0;                // tau_L: local iterations, each of which processes alpha D points
   double local_time_limit = 0.0;            // s, for gathering and processing

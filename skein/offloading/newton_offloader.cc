@@ -1,5 +1,7 @@
 #include "skein/offloading/newton_offloader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -13,6 +15,27 @@ std::vector<std::size_t> all_workers(const OffloadingInstance& instance) {
   std::vector<std::size_t> workers(instance.num_workers());
   std::iota(workers.begin(), workers.end(), std::size_t{0});
   return workers;
+}
+
+// Where shares are fixed, the least that a method can ask of the limits: relays and mini-batches as small as
+// they may be. Processors at their fastest for the time, at what that asks for the battery.
+std::string culprit_of_restrictions(std::span<const OffloadingInstance> rounds,
+                                    const OffloadRestrictions& restrictions) {
+  for (const OffloadingInstance& p : rounds) {
+    OffloadDecision least = feasible_start(p, {}, 1.0, restrictions);
+    const double share = std::max(restrictions.least_varrho,
+                                  restrictions.least_varrho_share / static_cast<double>(p.num_workers()));
+    std::ranges::fill(least.varrho.values, share);
+    least.alpha.assign(p.num_workers(),
+                       {restrictions.least_alpha, restrictions.least_alpha, restrictions.least_alpha});
+    const OffloadEvaluation e = evaluate(p, least);
+    const auto worst = std::ranges::max_element(e.limits, {}, [](const LimitUse& use) { return use.used; });
+    if (worst->used > 1.0) {
+      return fmt::format("{}: {:.3g} times what is allowed, with every share fixed",
+                         limit_name(worst->kind, worst->index, p.num_workers()), worst->used);
+    }
+  }
+  return "";
 }
 
 struct Candidate {
@@ -193,6 +216,12 @@ OffloadResult NewtonOffloader::solve(std::span<const OffloadingInstance> rounds,
   result.culprit = culprit_of(rounds);
   if (!result.culprit.empty()) {
     return result;
+  }
+  if (options_.restrictions.even_rho) {
+    result.culprit = culprit_of_restrictions(rounds, options_.restrictions);
+    if (!result.culprit.empty()) {
+      return result;
+    }
   }
   Search search(rounds, options_);
   const std::vector<std::size_t> workers = all_workers(rounds.front());
