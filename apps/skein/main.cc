@@ -57,6 +57,7 @@ int run(int argc, char** argv) {
   add_train_command(program);
   add_gradcheck_command(program);
   add_bounds_command(program);
+  add_optimize_command(program);
   add_reproduce_command(program);
 
   try {

@@ -178,9 +178,8 @@ OffloadCertificate certify(std::span<const OffloadingInstance> rounds,
                                          m.energy[u] * joules / budget[u]) +
                                 relay[h];
         const double even = e.data[u] / total;
-        const double low = even * std::max(restrictions.least_varrho,
-                                           restrictions.least_varrho_share / static_cast<double>(workers));
-        const double high = restrictions.least_varrho_share == 1.0 ? low : 1.0;
+        const double low = even * restrictions.least_varrho(p);
+        const double high = restrictions.relays == OffloadRestrictions::Relays::even ? low : 1.0;
         result.kkt_residual = std::max(result.kkt_residual, projected_step(flow, low, high, gradient));
         if (flow == 0.0 && low == 0.0) {
           least_reduced = std::min(least_reduced, gradient);

@@ -21,6 +21,29 @@ std::size_t triangle(std::size_t a, std::size_t b) { return a * (a + 1) / 2 + b;
 
 }  // namespace
 
+double OffloadRestrictions::least_varrho(const OffloadingInstance& instance) const {
+  switch (relays) {
+    case Relays::free:
+      return 0.0;
+    case Relays::at_least_even:
+      return 1.0 / static_cast<double>(instance.num_uavs());
+    case Relays::even:
+      return 1.0 / static_cast<double>(instance.num_workers());
+  }
+  return 0.0;
+}
+
+OffloadRestrictions greedy_offloading() {
+  return {.even_rho = true, .relays = OffloadRestrictions::Relays::at_least_even};
+}
+
+OffloadRestrictions maximum_processing() {
+  return {.even_rho = true,
+          .relays = OffloadRestrictions::Relays::even,
+          .least_alpha = 0.995,
+          .full_clock = true};
+}
+
 DirectProgram::DirectProgram(std::span<const OffloadingInstance> rounds,
                              const OffloadRestrictions& restrictions)
     : rounds_(rounds),
@@ -88,9 +111,8 @@ void DirectProgram::set_bounds(const OffloadRestrictions& restrictions) {
         upper_[at] = closed ? 0.0 : infinity;  // by the coordinator's limit
         if (restrictions.even_rho && !closed) {
           // Evenly sent: a coordinator holds `even` of all data.
-          lower_[at] = even * std::max(restrictions.least_varrho,
-                                       restrictions.least_varrho_share / static_cast<double>(workers_));
-          if (restrictions.least_varrho_share == 1.0) {
+          lower_[at] = even * restrictions.least_varrho(p);
+          if (restrictions.relays == OffloadRestrictions::Relays::even) {
             upper_[at] = lower_[at];
           }
         }

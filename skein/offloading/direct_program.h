@@ -20,13 +20,20 @@ namespace skein {
 // What a method may not choose freely. Greedy offloading and maximum processing are problem P with some of it
 // fixed.
 struct OffloadRestrictions {
+  enum class Relays {
+    free,
+    at_least_even,  // varrho >= 1 / number of UAVs; with even_rho only
+    even,           // varrho = 1 / number of workers; with even_rho only
+  };
   bool even_rho = false;  // rho = 1 / number of UAVs
-  double least_varrho_share =
-      0;                      // varrho >= this share of one over the number of workers; with even_rho only
-  double least_varrho = 0.0;  // varrho >= this; with even_rho only
+  Relays relays = Relays::free;
   double least_alpha = 1e-6;
   bool full_clock = false;  // g at its most
+
+  [[nodiscard]] double least_varrho(const OffloadingInstance& instance) const;
 };
+OffloadRestrictions greedy_offloading();
+OffloadRestrictions maximum_processing();
 
 // Multipliers of P's limits in units of the limit and of the objective's value: how much (relative) the
 // objective would fall if the limit were (relatively) wider.

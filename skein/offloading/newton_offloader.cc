@@ -23,9 +23,7 @@ std::string culprit_of_restrictions(std::span<const OffloadingInstance> rounds,
                                     const OffloadRestrictions& restrictions) {
   for (const OffloadingInstance& p : rounds) {
     OffloadDecision least = feasible_start(p, {}, 1.0, restrictions);
-    const double share = std::max(restrictions.least_varrho,
-                                  restrictions.least_varrho_share / static_cast<double>(p.num_workers()));
-    std::ranges::fill(least.varrho.values, share);
+    std::ranges::fill(least.varrho.values, restrictions.least_varrho(p));
     least.alpha.assign(p.num_workers(),
                        {restrictions.least_alpha, restrictions.least_alpha, restrictions.least_alpha});
     const OffloadEvaluation e = evaluate(p, least);
@@ -167,7 +165,7 @@ OffloadDecision feasible_start(const OffloadingInstance& p, std::span<const std:
     for (std::size_t j = 0; j < workers; ++j) {
       x.varrho(h, j) = (restrictions.even_rho ? 1.0 : 0.9) * preference[j] / preferences;
       if (restrictions.even_rho) {
-        x.varrho(h, j) = std::max(x.varrho(h, j), restrictions.least_varrho);
+        x.varrho(h, j) = std::max(x.varrho(h, j), restrictions.least_varrho(p));
       }
     }
   }

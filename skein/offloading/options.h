@@ -6,13 +6,27 @@
 
 namespace skein {
 
-enum class OffloadingMethod { newton, algorithm_1, greedy, maximum_processing };
+enum class OffloadingMethod {
+  newton,              // Newton's method on P itself, from several starts
+  algorithm_1,         // the paper's
+  greedy,              // all data spread evenly, at least an even share relayed
+  maximum_processing,  // all data spread evenly, all of it processed at full speed
+  worker_selection,    // which workers to use at all, then newton
+};
+
+// How local rounds of a global round share a battery.
+enum class BatterySharing {
+  even,   // each round may use as much
+  joint,  // all rounds are one problem
+};
 
 struct OffloadingOptions {
   OffloadingMethod method = OffloadingMethod::newton;
+  BatterySharing battery = BatterySharing::even;
   double learning_weight = 0.5;  // 1 - theta: of the bounds against energy
   double gradient_weight = 1.0;  // theta_1: of the global meta-gradient's bound
   double mismatch_weight = 1.0;  // theta_2: of the cluster mismatch's bound
+  double growth_limit = 2.0;     // of the bound with the periods, before it counts by its logarithm
   Distribution<DataSize> point_size{constant(80), unit::kilobit, positive};  // bits of a data point
   Distribution<DataSize> model_size{constant(10), unit::kilobit, positive};  // bits of a model
   Distribution<Time> local_time_limit{constant(5), unit::second, positive};  // zeta^Local

@@ -338,12 +338,18 @@ void bind_learning(Fields& f, LearningOptions& o) {
 }
 
 void bind_offloading(Fields& f, OffloadingOptions& o) {
-  f.choice("method", o.method, Names4{"newton", "algorithm_1", "greedy", "maximum_processing"},
+  f.choice("method", o.method,
+           std::array<std::string_view, 5>{"newton", "algorithm_1", "greedy", "maximum_processing",
+                                           "worker_selection"},
            "how the leader decides");
+  f.choice("battery", o.battery, std::array<std::string_view, 2>{"even", "joint"},
+           "local rounds of a global round: an even part of the battery each, or all as one problem");
   f.real("learning_weight", o.learning_weight, ratio,
          "weight of learning against energy: the paper's 1 - theta");
   f.real("gradient_weight", o.gradient_weight, non_negative, "theta_1, of the global meta-gradient's bound");
   f.real("mismatch_weight", o.mismatch_weight, non_negative, "theta_2, of the cluster mismatch's bound");
+  f.real("growth_limit", o.growth_limit, Range{.low = 1.0},
+         "growth of the bound with the periods beyond this counts by its logarithm");
   f.number("point_kbit", o.point_size, "size of a data point, 1 kbit = 1000 bit");
   f.number("model_kbit", o.model_size, "size of a model");
   f.number("local_time_s", o.local_time_limit, "for gathering and processing before a local aggregation");

@@ -1,0 +1,427 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "command.h"
+#include "figure.h"
+#include "progress.h"
+#include "skein/base/file.h"
+#include "skein/base/thread_pool.h"
+#include "skein/offloading/certificate.h"
+#include "skein/offloading/instance_json.h"
+#include "skein/scenario/build.h"
+#include "skein/scenario/prepare_offloading.h"
+#include "text_table.h"
+
+namespace skein::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct OptimizeOptions {
+  CommonOptions common;
+  std::string instances;
+  std::vector<double> weights;
+  bool compare = false;
+};
+
+struct Timed {
+  OffloadResult result;
+  double milliseconds = 0.0;
+};
+
+template <class Work>
+Timed timed(const Work& work) {
+  const auto start = std::chrono::steady_clock::now();
+  Timed done{.result = work()};
+  done.milliseconds =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return done;
+}
+
+// ---- instances
+
+void solve_instances(const OptimizeOptions& options) {
+  const std::vector<NamedInstance> instances = read_instances(options.instances);
+  const OffloadingMethod method = load(options.common).offloading.method;
+  const std::unique_ptr<Offloader> offloader = build_offloader(method);
+  std::vector<Timed> results(instances.size());
+  ThreadPool pool(options.common.threads);
+  pool.parallel_for(instances.size(), [&](std::size_t i) {
+    results[i] = timed([&] { return offloader->solve({&instances[i].instance, 1}, nullptr); });
+  });
+  std::string lines;
+  for (std::size_t i = 0; i < instances.size(); ++i) {
+    lines += result_line(instances[i].instance, results[i].result, results[i].milliseconds) + "\n";
+  }
+  fmt::print("{}", lines);
+}
+
+// ---- one scenario
+
+// Problem P of every swarm above its first cluster, with full batteries.
+struct Problems {
+  World world;
+  std::vector<OffloadingProblem> swarms;
+};
+
+Problems prepare(const Scenario& scenario, ThreadPool& pool) {
+  Problems problems{.world = build_world(scenario, pool)};
+  std::vector<double> batteries;
+  for (const Uav& uav : problems.world.uavs) {
+    batteries.push_back(uav.battery.si());
+  }
+  for (std::size_t swarm = 0; swarm < problems.world.swarms.size(); ++swarm) {
+    const std::size_t cluster = problems.world.swarms[swarm].start_cluster;
+    problems.swarms.push_back(build_offloading(scenario, problems.world, {swarm, cluster, 0},
+                                               initial_device_data(scenario, problems.world, cluster),
+                                               batteries));
+  }
+  return problems;
+}
+
+std::vector<Timed> solve(const Scenario& scenario, const Problems& problems, OffloadingMethod method,
+                         ThreadPool& pool) {
+  const std::unique_ptr<Offloader> offloader = build_offloader(method);
+  std::vector<Timed> results(problems.swarms.size());
+  pool.parallel_for(results.size(), [&](std::size_t i) {
+    results[i] = timed(
+        [&] { return solve_problem(*offloader, scenario.offloading.battery, problems.swarms[i], nullptr); });
+  });
+  return results;
+}
+
+Json json_of(const OffloadingProblem& problem, const Timed& timed_result) {
+  const OffloadResult& result = timed_result.result;
+  Json object;
+  object["name"] = problem.rounds.front().name;
+  object["status"] = name_of(result.status);
+  object["milliseconds"] = timed_result.milliseconds;
+  if (result.status == OffloadStatus::infeasible) {
+    object["culprit"] = result.culprit;
+    return object;
+  }
+  object["objective"] = result.objective();
+  object["certificate"] = {{"kkt_residual", result.certificate.kkt_residual},
+                           {"violation", std::max(0.0, result.certificate.violation)},
+                           {"complementarity", result.certificate.complementarity},
+                           {"least_reduced_cost", result.certificate.least_reduced_cost},
+                           {"binding", result.certificate.binding}};
+  object["iterations"] = result.iterations;
+  if (result.condensations > 0) {
+    object["condensations"] = result.condensations;
+    object["increases"] = result.increases;
+  }
+  object["workers_used"] = result.workers;
+  Json rounds = Json::array();
+  for (std::size_t r = 0; r < result.decisions.size(); ++r) {
+    const OffloadEvaluation& e = result.evaluations[r];
+    Json round = Json::parse(result_line(problem.rounds[r], result, 0.0))["decision"];
+    if (r > 0) {
+      OffloadResult one;
+      one.status = result.status;
+      one.decisions = {result.decisions[r]};
+      one.evaluations = {e};
+      round = Json::parse(result_line(problem.rounds[r], one, 0.0))["decision"];
+    }
+    Json evaluation = {{"objective", e.objective},
+                       {"learning", e.learning},
+                       {"device_energy_j", e.device_energy},
+                       {"relay_energy_j", e.relay_energy},
+                       {"processing_energy_j", e.processing_energy},
+                       {"data_points", e.data},
+                       {"processed_points", e.processed},
+                       {"gathering_time_s", e.gathering_time},
+                       {"processing_time_s", e.processing_time}};
+    rounds.push_back({{"decision", std::move(round)}, {"evaluation", std::move(evaluation)}});
+  }
+  object["rounds"] = std::move(rounds);
+  return object;
+}
+
+std::string percent(double share) {
+  if (share == 0.0) {
+    return ".";
+  }
+  return share < 0.0005 ? "<0.05" : fmt::format("{:.1f}", 100.0 * share);
+}
+
+std::string uav_name(std::size_t u, std::size_t workers) {
+  return u < workers ? fmt::format("W{}", u + 1) : fmt::format("C{}", u - workers + 1);
+}
+
+void print_decision(const OffloadingProblem& problem, const Timed& timed_result, std::size_t round) {
+  const OffloadingInstance& p = problem.rounds[round];
+  const OffloadResult& result = timed_result.result;
+  const OffloadDecision& x = result.decisions[round];
+  const OffloadEvaluation& e = result.evaluations[round];
+  const std::size_t workers = p.num_workers();
+  constexpr std::size_t most_rows = 20;
+  {
+    std::vector<std::string> headers{"<from", "points"};
+    for (std::size_t u = 0; u < p.num_uavs(); ++u) {
+      headers.push_back(fmt::format("to {} (%)", uav_name(u, workers)));
+    }
+    TextTable table(headers);
+    for (std::size_t i = 0; i < std::min(p.num_devices(), most_rows); ++i) {
+      std::vector<std::string> row{fmt::format("device {}", i + 1), fmt::format("{:.0f}", p.device_data[i])};
+      for (std::size_t u = 0; u < p.num_uavs(); ++u) {
+        row.push_back(percent(x.rho(i, u)));
+      }
+      table.add(row);
+    }
+    for (std::size_t h = 0; h < p.num_coordinators(); ++h) {
+      std::vector<std::string> row{fmt::format("coordinator C{}", h + 1),
+                                   fmt::format("{:.0f}", e.data[workers + h])};
+      for (std::size_t u = 0; u < p.num_uavs(); ++u) {
+        row.push_back(u < workers ? percent(x.varrho(h, u)) : "");
+      }
+      table.add(row);
+    }
+    fmt::print("{}{}\n", table.text(),
+               p.num_devices() > most_rows
+                   ? fmt::format("  and {} more devices\n", p.num_devices() - most_rows)
+                   : "");
+  }
+  TextTable table({"<UAV", "points", "batch ratios", "processed", "clock (MHz)", "gathering (s)",
+                   "processing (s)", "energy (J)"});
+  for (std::size_t u = 0; u < p.num_uavs(); ++u) {
+    const bool used = u < workers && e.processed[u] > 0.0;
+    table.add(
+        {uav_name(u, workers), fmt::format("{:.1f}", e.data[u]),
+         used ? fmt::format("{:.3g} {:.3g} {:.3g}", x.alpha[u][0], x.alpha[u][1], x.alpha[u][2])
+              : (u < workers ? "not used" : ""),
+         used ? fmt::format("{:.1f}", e.processed[u]) : "",
+         used ? fmt::format("{:.1f}", x.clock[u] / 1e6) : "", fmt::format("{:.3f}", e.gathering_time[u]),
+         used ? fmt::format("{:.3f}", e.processing_time[u]) : "", fmt::format("{:.4g}", e.uav_energy[u])});
+  }
+  fmt::print("{}\n", table.text());
+}
+
+void print(const OffloadingProblem& problem, const Timed& timed_result) {
+  const OffloadResult& result = timed_result.result;
+  fmt::print("{}\n", problem.rounds.front().name);
+  if (result.status == OffloadStatus::infeasible) {
+    fmt::print("  infeasible: {}\n\n", result.culprit);
+    return;
+  }
+  print_decision(problem, timed_result, 0);
+  if (result.decisions.size() > 1) {
+    fmt::print("  and {} more local rounds: see decision.json\n", result.decisions.size() - 1);
+  }
+  double device = 0.0;
+  double relay = 0.0;
+  double processing = 0.0;
+  for (const OffloadEvaluation& e : result.evaluations) {
+    device += e.device_energy;
+    relay += e.relay_energy;
+    processing += e.processing_energy;
+  }
+  const OffloadCertificate& c = result.certificate;
+  fmt::print(
+      "  objective {:.6g}; energy {:.4g} J: devices {:.4g}, relays {:.4g}, processing {:.4g}\n"
+      "  {}: KKT residual {:.1e}, violation {:.1e}, complementarity {:.1e}; {} Newton steps, {:.1f} ms\n",
+      result.objective(), device + relay + processing, device, relay, processing, name_of(result.status),
+      c.kkt_residual, std::max(0.0, c.violation), c.complementarity, result.iterations,
+      timed_result.milliseconds);
+  if (!c.binding.empty()) {
+    std::string list;
+    constexpr std::size_t most = 8;
+    for (std::size_t i = 0; i < std::min(c.binding.size(), most); ++i) {
+      list += (i > 0 ? ", " : "") + c.binding[i];
+    }
+    fmt::print("  binds: {}{}\n", list,
+               c.binding.size() > most ? fmt::format(" and {} more", c.binding.size() - most) : "");
+  }
+  fmt::print("\n");
+}
+
+// ---- a sweep over the learning weight, a comparison of methods
+
+struct Summary {
+  std::size_t solved = 0;
+  std::size_t swarms = 0;
+  double objective = 0.0, energy = 0.0, learning = 0.0, rho = 0.0, varrho = 0.0, processed = 0.0, clock = 0.0,
+         ratio_sum = 0.0, milliseconds = 0.0, worst_residual = 0.0;
+};
+
+// Means over the swarms (and local rounds) that have a decision.
+Summary summarise(const std::vector<Timed>& results) {
+  Summary s;
+  double count = 0.0;
+  for (const Timed& one : results) {
+    s.milliseconds += one.milliseconds;
+    ++s.swarms;
+    if (one.result.status == OffloadStatus::infeasible) {
+      continue;
+    }
+    ++s.solved;
+    s.worst_residual = std::max(s.worst_residual, one.result.certificate.kkt_residual);
+    for (std::size_t r = 0; r < one.result.decisions.size(); ++r) {
+      const OffloadDecision& x = one.result.decisions[r];
+      const OffloadEvaluation& e = one.result.evaluations[r];
+      const auto mean = [](const std::vector<double>& values) {
+        return values.empty()
+                   ? 0.0
+                   : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+      };
+      count += 1.0;
+      s.objective += e.objective;
+      s.energy += e.energy();
+      s.learning += e.learning;
+      s.rho += mean(x.rho.values);
+      s.varrho += mean(x.varrho.values);
+      s.processed += std::accumulate(e.processed.begin(), e.processed.end(), 0.0);
+      s.clock += mean(x.clock);
+      for (const std::array<double, 3>& alpha : x.alpha) {
+        s.ratio_sum += (alpha[0] + alpha[1] + alpha[2]) / static_cast<double>(x.alpha.size());
+      }
+    }
+  }
+  for (double* value :
+       {&s.objective, &s.energy, &s.learning, &s.rho, &s.varrho, &s.processed, &s.clock, &s.ratio_sum}) {
+    *value = count > 0.0 ? *value / count : 0.0;
+  }
+  return s;
+}
+
+void sweep(const OptimizeOptions& options, Scenario scenario, ThreadPool& pool) {
+  Json rows = Json::array();
+  TextTable table({"learning weight", "objective", "energy (J)", "mean rho", "mean varrho",
+                   "mean sum of alpha", "processed (points)", "mean clock (MHz)", "solved"});
+  Progress progress(options.common, "optimize");
+  for (std::size_t i = 0; i < options.weights.size(); ++i) {
+    progress.show("weights", static_cast<double>(i) / static_cast<double>(options.weights.size()));
+    scenario.offloading.learning_weight = options.weights[i];
+    const Problems problems = prepare(scenario, pool);
+    const Summary s = summarise(solve(scenario, problems, scenario.offloading.method, pool));
+    table.add({fmt::format("{}", options.weights[i]), fmt::format("{:.5g}", s.objective),
+               fmt::format("{:.4g}", s.energy), fmt::format("{:.4f}", s.rho), fmt::format("{:.4f}", s.varrho),
+               fmt::format("{:.4f}", s.ratio_sum), fmt::format("{:.0f}", s.processed),
+               fmt::format("{:.1f}", s.clock / 1e6), fmt::format("{} of {}", s.solved, s.swarms)});
+    rows.push_back({{"learning_weight", options.weights[i]},
+                    {"objective", s.objective},
+                    {"energy_j", s.energy},
+                    {"learning", s.learning},
+                    {"mean_rho", s.rho},
+                    {"mean_varrho", s.varrho},
+                    {"mean_alpha_sum", s.ratio_sum},
+                    {"processed_points", s.processed},
+                    {"mean_clock_hz", s.clock},
+                    {"solved", s.solved},
+                    {"swarms", s.swarms}});
+  }
+  if (options.common.json()) {
+    fmt::print("{}\n", rows.dump(2));
+  } else if (options.common.talks()) {
+    fmt::print("Means over swarms and local rounds, method {}\n\n{}",
+               build_offloader(scenario.offloading.method)->name(), table.text());
+  }
+}
+
+void compare(const OptimizeOptions& options, const Scenario& scenario, ThreadPool& pool) {
+  const Problems problems = prepare(scenario, pool);
+  Json rows = Json::array();
+  TextTable table({"<method", "objective", "energy (J)", "objective saved by newton (%)",
+                   "energy saved by newton (%)", "worst KKT residual", "solved", "time (ms)"});
+  std::optional<Summary> ours;
+  for (const OffloadingMethod method :
+       {OffloadingMethod::newton, OffloadingMethod::worker_selection, OffloadingMethod::algorithm_1,
+        OffloadingMethod::greedy, OffloadingMethod::maximum_processing}) {
+    const Summary s = summarise(solve(scenario, problems, method, pool));
+    ours = ours ? ours : s;
+    const std::string name(build_offloader(method)->name());
+    const bool any = s.solved > 0;
+    const auto saved = [&](double mine, double other) {
+      return any ? fmt::format("{:.1f}", 100.0 * (1.0 - mine / other)) : std::string("-");
+    };
+    table.add({name, any ? fmt::format("{:.5g}", s.objective) : "-",
+               any ? fmt::format("{:.4g}", s.energy) : "-", saved(ours->objective, s.objective),
+               saved(ours->energy, s.energy), any ? fmt::format("{:.1e}", s.worst_residual) : "-",
+               fmt::format("{} of {}", s.solved, s.swarms), fmt::format("{:.1f}", s.milliseconds)});
+    rows.push_back({{"method", name},
+                    {"objective", any ? Json(s.objective) : Json()},
+                    {"energy_j", any ? Json(s.energy) : Json()},
+                    {"kkt_residual", any ? Json(s.worst_residual) : Json()},
+                    {"solved", s.solved},
+                    {"swarms", s.swarms},
+                    {"milliseconds", s.milliseconds}});
+  }
+  if (options.common.json()) {
+    fmt::print("{}\n", rows.dump(2));
+  } else if (options.common.talks()) {
+    fmt::print("The same problems for all, learning weight {}; means over swarms and local rounds\n\n{}",
+               scenario.offloading.learning_weight, table.text());
+  }
+}
+
+void optimize(const OptimizeOptions& options) {
+  if (!options.instances.empty()) {
+    solve_instances(options);
+    return;
+  }
+  const Scenario scenario = load(options.common);
+  ThreadPool pool(options.common.threads);
+  with_file_named(options.common, [&] {
+    const std::string growth = growth_report(build_bound(scenario), bound_steps(scenario.learning));
+    if (!growth.empty() && options.common.talks()) {
+      fmt::print("{}\n\n", growth);
+    }
+    if (!options.weights.empty()) {
+      sweep(options, scenario, pool);
+      return;
+    }
+    if (options.compare) {
+      compare(options, scenario, pool);
+      return;
+    }
+    const Problems problems = prepare(scenario, pool);
+    const std::vector<Timed> results = solve(scenario, problems, scenario.offloading.method, pool);
+    Json list = Json::array();
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      list.push_back(json_of(problems.swarms[i], results[i]));
+    }
+    const std::filesystem::path directory = output_directory(options.common, scenario);
+    std::filesystem::create_directories(directory);
+    write_file(directory / "decision.json", list.dump(2) + "\n");
+    write_file(directory / "scenario.toml", resolved_scenario(scenario));
+    if (options.common.json()) {
+      fmt::print("{}\n", list.dump(2));
+    } else if (options.common.talks()) {
+      for (std::size_t i = 0; i < results.size(); ++i) {
+        print(problems.swarms[i], results[i]);
+      }
+      fmt::print("Wrote decision.json and scenario.toml to {}\n", directory.string());
+    }
+    const bool all = std::ranges::all_of(
+        results, [](const Timed& one) { return one.result.status != OffloadStatus::infeasible; });
+    if (!all) {
+      throw CLI::RuntimeError(static_cast<int>(Exit::answer_is_no));
+    }
+  });
+}
+
+}  // namespace
+
+void add_optimize_command(CLI::App& program) {
+  auto options = std::make_shared<OptimizeOptions>();
+  CLI::App* command = program.add_subcommand(
+      "optimize", "Solve the leaders' problem: how much data goes where, batch ratios, processor speeds");
+  add_scenario(*command, options->common);
+  add_common_options(*command, options->common, "skein optimize scenarios/paper/offloading.toml --compare");
+  command
+      ->add_option("--instances", options->instances,
+                   "Solve the instances of this file instead, one JSON object a line; prints a line for each")
+      ->type_name("FILE");
+  command->add_option("--weights", options->weights, "Solve for each of these learning weights")
+      ->delimiter(',')
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("W,W...");
+  command->add_flag("--compare", options->compare, "Solve with every method and compare");
+  command->callback([options] { optimize(*options); });
+}
+
+}  // namespace skein::app
