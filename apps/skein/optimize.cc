@@ -328,12 +328,20 @@ void compare(const OptimizeOptions& options, const Scenario& scenario, ThreadPoo
   TextTable table({"<method", "objective", "energy (J)", "objective saved by newton (%)",
                    "energy saved by newton (%)", "worst KKT residual", "solved", "time (ms)"});
   std::optional<Summary> ours;
+  std::string reasons;
   for (const OffloadingMethod method :
        {OffloadingMethod::newton, OffloadingMethod::worker_selection, OffloadingMethod::algorithm_1,
         OffloadingMethod::greedy, OffloadingMethod::maximum_processing}) {
-    const Summary s = summarise(solve(scenario, problems, method, pool));
+    const std::vector<Timed> results = solve(scenario, problems, method, pool);
+    const Summary s = summarise(results);
     ours = ours ? ours : s;
     const std::string name(build_offloader(method)->name());
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (!results[i].result.culprit.empty()) {
+        reasons += fmt::format("  {}, {}: {}\n", name, problems.swarms[i].rounds.front().name,
+                               results[i].result.culprit);
+      }
+    }
     const bool any = s.solved > 0;
     const auto saved = [&](double mine, double other) {
       return any ? fmt::format("{:.1f}", 100.0 * (1.0 - mine / other)) : std::string("-");
@@ -353,8 +361,9 @@ void compare(const OptimizeOptions& options, const Scenario& scenario, ThreadPoo
   if (options.common.json()) {
     fmt::print("{}\n", rows.dump(2));
   } else if (options.common.talks()) {
-    fmt::print("The same problems for all, learning weight {}; means over swarms and local rounds\n\n{}",
-               scenario.offloading.learning_weight, table.text());
+    fmt::print("The same problems for all, learning weight {}; means over swarms and local rounds\n\n{}{}{}",
+               scenario.offloading.learning_weight, table.text(),
+               reasons.empty() ? "" : "\nNo decision meets all limits\n", reasons);
   }
 }
 

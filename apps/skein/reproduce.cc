@@ -58,6 +58,17 @@ void reproduce_learning(const ReproduceOptions& options) {
   }
 }
 
+void write_offloading(const ReproduceOptions& options) {
+  const fs::path directory = options.common.out.empty() ? fs::path("runs") / "reproduce" / "offloading"
+                                                        : fs::path(options.common.out);
+  fs::create_directories(directory);
+  const std::string text = reproduce_offloading(options, directory);
+  write_file(directory / "report.md", text);
+  if (options.common.talks()) {
+    fmt::print("{}Wrote report.md, tables and pictures to {}\n", text, directory.string());
+  }
+}
+
 }  // namespace
 
 fs::path scenario_directory() {
@@ -176,6 +187,16 @@ void add_reproduce_command(CLI::App& program) {
       ->check(CLI::Range(1, 100));
   add_common_options(*learning, options->common, "skein reproduce learning mnist --quick");
   learning->callback([options] { reproduce_learning(*options); });
+
+  auto offloading_options = std::make_shared<ReproduceOptions>();
+  CLI::App* offloading = command->add_subcommand(
+      "offloading", "The leaders' problem (section VI-B): decisions over the weight of learning, savings");
+  offloading->add_flag("--quick", offloading_options->quick, "Fewer weights and networks");
+  offloading->add_option("--seeds", offloading_options->seeds, "So many networks")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000));
+  add_common_options(*offloading, offloading_options->common, "skein reproduce offloading --quick");
+  offloading->callback([options = offloading_options] { write_offloading(*options); });
 }
 
 }  // namespace skein::app

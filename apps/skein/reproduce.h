@@ -72,6 +72,9 @@ std::string reproduce_published(const LearningStudy& study, const ReproduceOptio
 std::string reproduce_text(const LearningStudy& study, const ReproduceOptions& options, KeptRuns& runs);
 std::string reproduce_fair(const LearningStudy& study, const ReproduceOptions& options, KeptRuns& runs);
 
+// The paper's offloading study; pictures and numbers go to the directory.
+std::string reproduce_offloading(const ReproduceOptions& options, const std::filesystem::path& directory);
+
 // A table in Markdown, its columns as wide as they need.
 std::string markdown_table(const std::vector<std::vector<std::string>>& rows);
 
