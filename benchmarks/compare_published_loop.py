@@ -20,6 +20,8 @@ import sys
 import tempfile
 import time
 
+from peer_environment import environment
+
 HERE = pathlib.Path(__file__).resolve().parent
 SCENARIO = HERE.parent / "scenarios/paper/mnist-published.toml"
 WHOLE_CURVE = 40
@@ -29,9 +31,9 @@ SHARE_OF_MEMORY = 1 / 3
 
 def run(command, threads):
     """(standard output, seconds on the wall, usage)"""
-    environment = os.environ | {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
+    env = environment(threads)
     start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
     output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - start

@@ -22,6 +22,8 @@ import statistics
 import subprocess
 import sys
 
+from peer_environment import environment
+
 HERE = pathlib.Path(__file__).resolve().parent
 NETWORKS = ["M", "Ms2", "C", "R"]
 BATCHES = [4, 10, 32, 100, 300]
@@ -43,9 +45,9 @@ class Program:
     """A benchmark that answers a line with a line of JSON."""
 
     def __init__(self, command, threads):
-        environment = os.environ | {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
+        env = environment(threads)
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self.process = subprocess.Popen(command, **pipes, text=True, env=environment)
+        self.process = subprocess.Popen(command, **pipes, text=True, env=env)
         self.command = command
 
     def ask(self, cell):

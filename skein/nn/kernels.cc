@@ -8,12 +8,17 @@ namespace {
 
 template <class T>
 const Kernels<T>& choose() {
-  const char* wanted = std::getenv("SKEIN_KERNELS");
-  const Kernels<T>* avx2 = avx2_kernels<T>();
-  if (avx2 == nullptr || (wanted != nullptr && std::string_view(wanted) == "baseline")) {
-    return baseline_kernels<T>();
+  const char* text = std::getenv("SKEIN_KERNELS");
+  const std::string_view wanted = text != nullptr ? text : "";
+  if (wanted != "baseline") {
+    if (const Kernels<T>* avx512 = avx512_kernels<T>(); avx512 != nullptr && wanted != "avx2") {
+      return *avx512;
+    }
+    if (const Kernels<T>* avx2 = avx2_kernels<T>(); avx2 != nullptr) {
+      return *avx2;
+    }
   }
-  return *avx2;
+  return baseline_kernels<T>();
 }
 
 }  // namespace

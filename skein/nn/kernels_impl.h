@@ -6,35 +6,39 @@
 
 namespace skein::nn::SKEIN_KERNELS {
 
-template <class T>
+inline constexpr std::size_t whole_register = SKEIN_VECTOR_BYTES;
+// Rows are padded to less than a register of AVX-512: what is left of a row may be half of one.
+inline constexpr std::size_t narrow_register = SKEIN_VECTOR_BYTES < 32 ? SKEIN_VECTOR_BYTES : 32;
+
+template <class T, std::size_t bytes>
 struct VectorOf {
-  typedef T Type __attribute__((vector_size(SKEIN_VECTOR_BYTES)));
-  typedef T Unaligned __attribute__((vector_size(SKEIN_VECTOR_BYTES), aligned(sizeof(T)), may_alias));
+  typedef T Type __attribute__((vector_size(bytes)));
+  typedef T Unaligned __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias));
 };
-template <class T>
-using Vec = typename VectorOf<T>::Type;
+template <class T, std::size_t bytes = whole_register>
+using Vec = typename VectorOf<T, bytes>::Type;
 
-template <class T>
-inline constexpr std::size_t lanes = SKEIN_VECTOR_BYTES / sizeof(T);
+template <class T, std::size_t bytes = whole_register>
+inline constexpr std::size_t lanes = bytes / sizeof(T);
 
-template <class T>
-inline __attribute__((always_inline)) Vec<T> load(const T* from) {
-  return *reinterpret_cast<const typename VectorOf<T>::Unaligned*>(from);
+template <std::size_t bytes = whole_register, class T>
+inline __attribute__((always_inline)) Vec<T, bytes> load(const T* from) {
+  return *reinterpret_cast<const typename VectorOf<T, bytes>::Unaligned*>(from);
 }
-template <class T>
-inline __attribute__((always_inline)) void store(T* to, Vec<T> value) {
-  *reinterpret_cast<typename VectorOf<T>::Unaligned*>(to) = value;
+template <std::size_t bytes = whole_register, class T>
+inline __attribute__((always_inline)) void store(T* to, Vec<T, bytes> value) {
+  *reinterpret_cast<typename VectorOf<T, bytes>::Unaligned*>(to) = value;
 }
-template <class T>
-inline __attribute__((always_inline)) Vec<T> all(T value) {
-  return value - Vec<T>{};  // unlike a sum with 0, this is the value itself, and costs nothing
+template <std::size_t bytes = whole_register, class T>
+inline __attribute__((always_inline)) Vec<T, bytes> all(T value) {
+  return value - Vec<T, bytes>{};  // unlike a sum with 0, this is the value itself, and costs nothing
 }
 
 // Keeps a value in a register: the compiler would rather read it from memory again for each use.
 template <class V>
 inline __attribute__((always_inline)) void keep(V& value) {
 #if defined(__x86_64__)
-  __asm__("" : "+x"(value));
+  __asm__("" : "+v"(value));
 #endif
 }
 
@@ -64,97 +68,129 @@ struct Block {
   bool first;
 };
 
-template <class T, int rows, int width, bool streams>
-void multiply_tile(const Product<T>& p, const Block& block, std::size_t row, std::size_t column) {
-  Vec<T> sum[rows][width];
-  for (int j = 0; j < width; ++j) {
-    const Vec<T> start = block.first && p.bias != nullptr ? load(p.bias + column + j * lanes<T>) : Vec<T>{};
-#pragma GCC unroll 8
-    for (int i = 0; i < rows; ++i) {
-      sum[i][j] = start;
-    }
-  }
-  const T* a[rows];
-  for (int i = 0; i < rows; ++i) {
-    a[i] = p.a + (p.a_rows != nullptr ? p.a_rows[row + i] : (row + i) * p.a_stride) +
-           block.first_run * p.run_stride + block.begin;
-  }
-  const T* b = p.b + (block.first_run * p.run_length + block.begin) * p.b_stride + column;
-  const std::size_t b_stride = p.b_stride;
-  const std::size_t ahead = block.length * b_stride;  // the next block
-  for (std::size_t run = 0; run < block.num_runs; ++run) {
-    const std::size_t length = block.length;
-#pragma GCC unroll 1
-    for (std::size_t k = 0; k < length; ++k) {
-      Vec<T> right[width];
-#pragma GCC unroll 4
-      for (int j = 0; j < width; ++j) {
-        right[j] = load(b + j * lanes<T>);
-        keep(right[j]);
-      }
-      if constexpr (streams) {
-        __builtin_prefetch(b + ahead);
-        __builtin_prefetch(b + ahead + (width * lanes<T> - 1));
-      }
-#pragma GCC unroll 8
-      for (int i = 0; i < rows; ++i) {
-        const Vec<T> left = all(a[i][k]);
-#pragma GCC unroll 4
-        for (int j = 0; j < width; ++j) {
-          sum[i][j] += left * right[j];
-        }
-      }
-      b += b_stride;
-    }
-    for (int i = 0; i < rows; ++i) {
-      a[i] += p.run_stride;
-    }
-  }
-  const bool add = p.add || !block.first;
-#pragma GCC unroll 8
-  for (int i = 0; i < rows; ++i) {
-    T* c = p.c + (p.c_rows != nullptr ? p.c_rows[row + i] : (row + i) * p.c_stride) + column;
-#pragma GCC unroll 4
-    for (int j = 0; j < width; ++j) {
-      store(c + j * lanes<T>, add ? load(c + j * lanes<T>) + sum[i][j] : sum[i][j]);
-    }
+// Tiles of sums that stay in registers: 1 register by so many rows, 2, 3; as many sums as there are registers
+// for. AVX-512 has twice as many registers.
+inline constexpr std::size_t most_rows[3] = {8, SKEIN_VECTOR_BYTES == 64 ? 8 : 6,
+                                             SKEIN_VECTOR_BYTES == 64 ? 8 : 4};
+
+template <class Tile, int rows, int width>
+constexpr typename Tile::Function tile_of() {
+  if constexpr (std::size_t{rows} <= most_rows[width - 1]) {
+    return Tile::template run<rows, width>;
+  } else {
+    return nullptr;
   }
 }
-
-template <class T>
-using MultiplyTile = void (*)(const Product<T>&, const Block&, std::size_t, std::size_t);
-
-// Tiles of 1 register by up to 8 rows, 2 by 6, 3 by 4: as many sums as there are registers for.
-template <class T, bool streams>
-inline constexpr MultiplyTile<T> multiply_tiles[3][8] = {
-    {multiply_tile<T, 1, 1, streams>, multiply_tile<T, 2, 1, streams>, multiply_tile<T, 3, 1, streams>,
-     multiply_tile<T, 4, 1, streams>, multiply_tile<T, 5, 1, streams>, multiply_tile<T, 6, 1, streams>,
-     multiply_tile<T, 7, 1, streams>, multiply_tile<T, 8, 1, streams>},
-    {multiply_tile<T, 1, 2, streams>, multiply_tile<T, 2, 2, streams>, multiply_tile<T, 3, 2, streams>,
-     multiply_tile<T, 4, 2, streams>, multiply_tile<T, 5, 2, streams>, multiply_tile<T, 6, 2, streams>},
-    {multiply_tile<T, 1, 3, streams>, multiply_tile<T, 2, 3, streams>, multiply_tile<T, 3, 3, streams>,
-     multiply_tile<T, 4, 3, streams>}};
-inline constexpr std::size_t most_rows[3] = {8, 6, 4};
+template <class Tile, int width>
+struct TilesOf {
+  static constexpr typename Tile::Function by_rows[8] = {
+      tile_of<Tile, 1, width>(), tile_of<Tile, 2, width>(), tile_of<Tile, 3, width>(),
+      tile_of<Tile, 4, width>(), tile_of<Tile, 5, width>(), tile_of<Tile, 6, width>(),
+      tile_of<Tile, 7, width>(), tile_of<Tile, 8, width>()};
+};
+template <class Tile>
+inline constexpr const typename Tile::Function* tiles[3] = {
+    TilesOf<Tile, 1>::by_rows, TilesOf<Tile, 2>::by_rows, TilesOf<Tile, 3>::by_rows};
 
 // How many registers wide the next tile is, with `left` to go.
 inline std::size_t tile_width(std::size_t left, std::size_t rows) {
   if (left == 1 || left == 2 || left == 3) {
     return left;
   }
-  return rows <= 4 && left != 4 ? 3 : 2;
+  return rows <= most_rows[2] && left != 4 ? 3 : 2;
 }
+
+// Calls tile(row, column) for tiles that cover rows x columns, column by column: Whole ones, and Narrow ones
+// where less than a whole register is left.
+template <class T, class Whole, class Narrow, class Call>
+inline void cover(std::size_t rows, std::size_t columns, const Call& call) {
+  const std::size_t registers = padded<T>(columns) / lanes<T>;
+  std::size_t done = 0;
+  while (done < registers) {
+    const std::size_t width = tile_width(registers - done, rows);
+    evenly(rows, most_rows[width - 1], [&](std::size_t row, std::size_t size) {
+      call(tiles<Whole>[width - 1][size - 1], row, done * lanes<T>);
+    });
+    done += width;
+  }
+  if (registers * lanes<T> < padded<T>(columns)) {
+    evenly(rows, most_rows[0], [&](std::size_t row, std::size_t size) {
+      call(tiles<Narrow>[0][size - 1], row, registers * lanes<T>);
+    });
+  }
+}
+
+template <class T, std::size_t bytes, bool streams>
+struct MultiplyTile {
+  using Function = void (*)(const Product<T>&, const Block&, std::size_t, std::size_t);
+
+  template <int rows, int width>
+  static void run(const Product<T>& p, const Block& block, std::size_t row, std::size_t column) {
+    using V = Vec<T, bytes>;
+    constexpr std::size_t step = lanes<T, bytes>;
+    V sum[rows][width];
+    for (int j = 0; j < width; ++j) {
+      const V start = block.first && p.bias != nullptr ? load<bytes>(p.bias + column + j * step) : V{};
+#pragma GCC unroll 8
+      for (int i = 0; i < rows; ++i) {
+        sum[i][j] = start;
+      }
+    }
+    const T* a[rows];
+    for (int i = 0; i < rows; ++i) {
+      a[i] = p.a + (p.a_rows != nullptr ? p.a_rows[row + i] : (row + i) * p.a_stride) +
+             block.first_run * p.run_stride + block.begin;
+    }
+    const T* b = p.b + (block.first_run * p.run_length + block.begin) * p.b_stride + column;
+    const std::size_t b_stride = p.b_stride;
+    const std::size_t ahead = block.length * b_stride;  // the next block
+    for (std::size_t run = 0; run < block.num_runs; ++run) {
+      const std::size_t length = block.length;
+#pragma GCC unroll 1
+      for (std::size_t k = 0; k < length; ++k) {
+        V right[width];
+#pragma GCC unroll 4
+        for (int j = 0; j < width; ++j) {
+          right[j] = load<bytes>(b + j * step);
+          keep(right[j]);
+        }
+        if constexpr (streams) {
+          __builtin_prefetch(b + ahead);
+          __builtin_prefetch(b + ahead + (width * step - 1));
+        }
+#pragma GCC unroll 8
+        for (int i = 0; i < rows; ++i) {
+          const V left = all<bytes>(a[i][k]);
+#pragma GCC unroll 4
+          for (int j = 0; j < width; ++j) {
+            sum[i][j] += left * right[j];
+          }
+        }
+        b += b_stride;
+      }
+      for (int i = 0; i < rows; ++i) {
+        a[i] += p.run_stride;
+      }
+    }
+    const bool add = p.add || !block.first;
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; ++i) {
+      T* c = p.c + (p.c_rows != nullptr ? p.c_rows[row + i] : (row + i) * p.c_stride) + column;
+#pragma GCC unroll 4
+      for (int j = 0; j < width; ++j) {
+        store<bytes>(c + j * step, add ? load<bytes>(c + j * step) + sum[i][j] : sum[i][j]);
+      }
+    }
+  }
+};
 
 template <class T, bool streams>
 void multiply_block(const Product<T>& p, const Block& block) {
-  const std::size_t registers = padded<T>(p.columns) / lanes<T>;
-  std::size_t done = 0;
-  while (done < registers) {
-    const std::size_t width = tile_width(registers - done, p.rows);
-    const MultiplyTile<T>* tiles = multiply_tiles<T, streams>[width - 1];
-    evenly(p.rows, most_rows[width - 1],
-           [&](std::size_t row, std::size_t size) { tiles[size - 1](p, block, row, done * lanes<T>); });
-    done += width;
-  }
+  using Whole = MultiplyTile<T, whole_register, streams>;
+  using Narrow = MultiplyTile<T, narrow_register, streams>;
+  cover<T, Whole, Narrow>(p.rows, p.columns, [&](auto tile, std::size_t row, std::size_t column) {
+    tile(p, block, row, column);
+  });
 }
 
 // The common dimension is cut so that a block of B stays in the first cache. A large B with few rows to
@@ -200,23 +236,37 @@ inline __attribute__((always_inline)) T sum_of(Vec<T> v) {
 }
 
 // The sums of four registers, by adding pairs of lanes.
-#if SKEIN_VECTOR_BYTES == 32
-inline __attribute__((always_inline)) Four<float> sum_four(const Vec<float>* v) {
-  const Vec<float> ab = __builtin_shufflevector(v[0], v[1], 0, 8, 2, 10, 4, 12, 6, 14) +
-                        __builtin_shufflevector(v[0], v[1], 1, 9, 3, 11, 5, 13, 7, 15);
-  const Vec<float> cd = __builtin_shufflevector(v[2], v[3], 0, 8, 2, 10, 4, 12, 6, 14) +
-                        __builtin_shufflevector(v[2], v[3], 1, 9, 3, 11, 5, 13, 7, 15);
-  const Vec<float> abcd = __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13) +
-                          __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
+#if SKEIN_VECTOR_BYTES >= 32
+inline __attribute__((always_inline)) Four<float> sum_four(const Vec<float, 32>* v) {
+  const Vec<float, 32> ab = __builtin_shufflevector(v[0], v[1], 0, 8, 2, 10, 4, 12, 6, 14) +
+                            __builtin_shufflevector(v[0], v[1], 1, 9, 3, 11, 5, 13, 7, 15);
+  const Vec<float, 32> cd = __builtin_shufflevector(v[2], v[3], 0, 8, 2, 10, 4, 12, 6, 14) +
+                            __builtin_shufflevector(v[2], v[3], 1, 9, 3, 11, 5, 13, 7, 15);
+  const Vec<float, 32> abcd = __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13) +
+                              __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
   return __builtin_shufflevector(abcd, abcd, 0, 1, 2, 3) + __builtin_shufflevector(abcd, abcd, 4, 5, 6, 7);
 }
-inline __attribute__((always_inline)) Four<double> sum_four(const Vec<double>* v) {
-  const Vec<double> ab =
+inline __attribute__((always_inline)) Four<double> sum_four(const Vec<double, 32>* v) {
+  const Vec<double, 32> ab =
       __builtin_shufflevector(v[0], v[1], 0, 4, 2, 6) + __builtin_shufflevector(v[0], v[1], 1, 5, 3, 7);
-  const Vec<double> cd =
+  const Vec<double, 32> cd =
       __builtin_shufflevector(v[2], v[3], 0, 4, 2, 6) + __builtin_shufflevector(v[2], v[3], 1, 5, 3, 7);
   return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 }
+#if SKEIN_VECTOR_BYTES == 64
+inline __attribute__((always_inline)) Vec<float, 32> halves(Vec<float> v) {
+  return __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
+         __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+inline __attribute__((always_inline)) Vec<double, 32> halves(Vec<double> v) {
+  return __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
+}
+template <class V>
+inline __attribute__((always_inline)) auto sum_four(const V* v) {
+  const decltype(halves(v[0])) half[4] = {halves(v[0]), halves(v[1]), halves(v[2]), halves(v[3])};
+  return sum_four(half);
+}
+#endif
 #else
 inline Four<float> sum_four(const Vec<float>* v) {
   return Four<float>{sum_of<float>(v[0]), sum_of<float>(v[1]), sum_of<float>(v[2]), sum_of<float>(v[3])};
@@ -242,7 +292,7 @@ void dot_tile(const DotProducts<T>& p, std::size_t i0, std::size_t j0) {
 #pragma GCC unroll 1
   for (std::size_t k = 0; k < whole; k += lanes<T>) {
     Vec<T> left[a_rows];
-#pragma GCC unroll 4
+#pragma GCC unroll 5
     for (int i = 0; i < a_rows; ++i) {
       left[i] = load(a[i] + k);
       keep(left[i]);
@@ -254,13 +304,13 @@ void dot_tile(const DotProducts<T>& p, std::size_t i0, std::size_t j0) {
       if constexpr (streams) {
         __builtin_prefetch(b[j] + k + ahead);
       }
-#pragma GCC unroll 4
+#pragma GCC unroll 5
       for (int i = 0; i < a_rows; ++i) {
         sum[i][j] += left[i] * right;
       }
     }
   }
-#pragma GCC unroll 4
+#pragma GCC unroll 5
   for (int i = 0; i < a_rows; ++i) {
     T* c = p.c + (i0 + i) * p.c_stride + j0;
     if constexpr (b_rows == 4) {
@@ -291,8 +341,12 @@ inline void dot_rows(const DotProducts<T>& p, std::size_t i, std::size_t j) {
 
 template <class T, int b_rows>
 inline void dot_columns(const DotProducts<T>& p, std::size_t j) {
-  evenly(p.a_count, 3, [&](std::size_t i, std::size_t size) {
-    if (size == 3) {
+  evenly(p.a_count, SKEIN_VECTOR_BYTES == 64 ? 5 : 3, [&](std::size_t i, std::size_t size) {
+    if (size == 5) {
+      dot_rows<T, 5, b_rows>(p, i, j);
+    } else if (size == 4) {
+      dot_rows<T, 4, b_rows>(p, i, j);
+    } else if (size == 3) {
       dot_rows<T, 3, b_rows>(p, i, j);
     } else if (size == 2) {
       dot_rows<T, 2, b_rows>(p, i, j);
@@ -315,114 +369,108 @@ void dot_products(const DotProducts<T>& p) {
 
 // ---- outer products
 
-template <class T, int rows, int width>
-void outer_tile(const OuterProducts<T>& p, std::size_t row, std::size_t column) {
-  std::size_t place[rows];
-  for (int i = 0; i < rows; ++i) {
-    place[i] = p.a_places[row + i];
-  }
-  Vec<T> sum[rows][width] = {};
-  const T* d = p.d + column;
+template <class T, std::size_t bytes>
+struct OuterTile {
+  using Function = void (*)(const OuterProducts<T>&, std::size_t, std::size_t);
+
+  template <int rows, int width>
+  static void run(const OuterProducts<T>& p, std::size_t row, std::size_t column) {
+    using V = Vec<T, bytes>;
+    constexpr std::size_t step = lanes<T, bytes>;
+    std::size_t place[rows];
+    for (int i = 0; i < rows; ++i) {
+      place[i] = p.a_places[row + i];
+    }
+    V sum[rows][width] = {};
+    const T* d = p.d + column;
 #pragma GCC unroll 1
-  for (std::size_t point = 0; point < p.points; ++point) {
-    const T* a = p.a + p.a_points[point];
-    Vec<T> right[width];
+    for (std::size_t point = 0; point < p.points; ++point) {
+      const T* a = p.a + p.a_points[point];
+      V right[width];
 #pragma GCC unroll 4
-    for (int j = 0; j < width; ++j) {
-      right[j] = load(d + j * lanes<T>);
-      keep(right[j]);
+      for (int j = 0; j < width; ++j) {
+        right[j] = load<bytes>(d + j * step);
+        keep(right[j]);
+      }
+#pragma GCC unroll 8
+      for (int i = 0; i < rows; ++i) {
+        const V left = all<bytes>(a[place[i]]);
+#pragma GCC unroll 4
+        for (int j = 0; j < width; ++j) {
+          sum[i][j] += left * right[j];
+        }
+      }
+      d += p.d_stride;
     }
 #pragma GCC unroll 8
     for (int i = 0; i < rows; ++i) {
-      const Vec<T> left = all(a[place[i]]);
+      T* c = p.c + (row + i) * p.c_stride + column;
 #pragma GCC unroll 4
       for (int j = 0; j < width; ++j) {
-        sum[i][j] += left * right[j];
+        store<bytes>(c + j * step, load<bytes>(c + j * step) + sum[i][j]);
       }
     }
-    d += p.d_stride;
   }
-#pragma GCC unroll 8
-  for (int i = 0; i < rows; ++i) {
-    T* c = p.c + (row + i) * p.c_stride + column;
-#pragma GCC unroll 4
-    for (int j = 0; j < width; ++j) {
-      store(c + j * lanes<T>, load(c + j * lanes<T>) + sum[i][j]);
-    }
-  }
-}
-
-template <class T>
-using OuterTile = void (*)(const OuterProducts<T>&, std::size_t, std::size_t);
-
-template <class T>
-inline constexpr OuterTile<T> outer_tiles[3][8] = {
-    {outer_tile<T, 1, 1>, outer_tile<T, 2, 1>, outer_tile<T, 3, 1>, outer_tile<T, 4, 1>, outer_tile<T, 5, 1>,
-     outer_tile<T, 6, 1>, outer_tile<T, 7, 1>, outer_tile<T, 8, 1>},
-    {outer_tile<T, 1, 2>, outer_tile<T, 2, 2>, outer_tile<T, 3, 2>, outer_tile<T, 4, 2>, outer_tile<T, 5, 2>,
-     outer_tile<T, 6, 2>},
-    {outer_tile<T, 1, 3>, outer_tile<T, 2, 3>, outer_tile<T, 3, 3>, outer_tile<T, 4, 3>}};
+};
 
 template <class T>
 void outer_products(const OuterProducts<T>& p) {
-  const std::size_t registers = padded<T>(p.columns) / lanes<T>;
-  std::size_t done = 0;
-  while (done < registers) {
-    const std::size_t width = tile_width(registers - done, p.rows);
-    evenly(p.rows, most_rows[width - 1], [&](std::size_t row, std::size_t size) {
-      outer_tiles<T>[width - 1][size - 1](p, row, done * lanes<T>);
-    });
-    done += width;
-  }
+  using Whole = OuterTile<T, whole_register>;
+  using Narrow = OuterTile<T, narrow_register>;
+  cover<T, Whole, Narrow>(p.rows, p.columns,
+                          [&](auto tile, std::size_t row, std::size_t column) { tile(p, row, column); });
 }
 
 template <class T>
 void add_rows(const T* rows, std::size_t count, std::size_t columns, T* sum) {
   const std::size_t width = padded<T>(columns);
-  for (std::size_t n = 0; n < width; n += lanes<T>) {
-    Vec<T> parts[4] = {};
+  for (std::size_t n = 0; n < width; n += lanes<T, narrow_register>) {
+    Vec<T, narrow_register> parts[4] = {};
     std::size_t i = 0;
     for (; i + 4 <= count; i += 4) {
 #pragma GCC unroll 4
       for (std::size_t part = 0; part < 4; ++part) {
-        parts[part] += load(rows + (i + part) * width + n);
+        parts[part] += load<narrow_register>(rows + (i + part) * width + n);
       }
     }
     for (; i < count; ++i) {
-      parts[0] += load(rows + i * width + n);
+      parts[0] += load<narrow_register>(rows + i * width + n);
     }
-    store(sum + n, load(sum + n) + ((parts[0] + parts[1]) + (parts[2] + parts[3])));
+    store<narrow_register>(sum + n,
+                           load<narrow_register>(sum + n) + ((parts[0] + parts[1]) + (parts[2] + parts[3])));
   }
 }
 
 // ---- rank update
 
 // A few terms: a row of the target is read once, and written once for every six of them.
-template <class T, int rows, int rank, bool has_base>
-void update_rows(const RankUpdate<T>& p, std::size_t k, std::size_t b, const T* base) {
-  Vec<T> left[rows][rank];
+template <class T, std::size_t bytes, int rows, int rank, bool has_base>
+inline __attribute__((always_inline)) void update_columns(const RankUpdate<T>& p, std::size_t k,
+                                                          std::size_t b, const T* base, std::size_t begin,
+                                                          std::size_t end) {
+  using V = Vec<T, bytes>;
+  V left[rows][rank];
 #pragma GCC unroll 2
   for (int i = 0; i < rows; ++i) {
 #pragma GCC unroll 6
     for (int r = 0; r < rank; ++r) {
-      left[i][r] = all(p.factor * p.x[(b + r) * p.x_stride + k + i]);
+      left[i][r] = all<bytes>(p.factor * p.x[(b + r) * p.x_stride + k + i]);
     }
   }
   const T* d = p.d + b * p.d_stride;
   T* target = p.target + k * p.stride;
-  const std::size_t columns = padded<T>(p.columns);
   const std::size_t stride = p.stride;
   const std::size_t d_stride = p.d_stride;
 #pragma GCC unroll 1
-  for (std::size_t n = 0; n < columns; n += lanes<T>) {
-    Vec<T> sum[rows];
+  for (std::size_t n = begin; n < end; n += lanes<T, bytes>) {
+    V sum[rows];
 #pragma GCC unroll 2
     for (int i = 0; i < rows; ++i) {
-      sum[i] = has_base ? load(base + i * stride + n) : Vec<T>{};
+      sum[i] = has_base ? load<bytes>(base + i * stride + n) : V{};
     }
 #pragma GCC unroll 6
     for (int r = 0; r < rank; ++r) {
-      Vec<T> right = load(d + r * d_stride + n);
+      V right = load<bytes>(d + r * d_stride + n);
       keep(right);
 #pragma GCC unroll 2
       for (int i = 0; i < rows; ++i) {
@@ -431,8 +479,18 @@ void update_rows(const RankUpdate<T>& p, std::size_t k, std::size_t b, const T* 
     }
 #pragma GCC unroll 2
     for (int i = 0; i < rows; ++i) {
-      store(target + i * stride + n, sum[i]);
+      store<bytes>(target + i * stride + n, sum[i]);
     }
+  }
+}
+
+template <class T, int rows, int rank, bool has_base>
+void update_rows(const RankUpdate<T>& p, std::size_t k, std::size_t b, const T* base) {
+  const std::size_t columns = padded<T>(p.columns);
+  const std::size_t whole = columns / lanes<T> * lanes<T>;
+  update_columns<T, whole_register, rows, rank, has_base>(p, k, b, base, 0, whole);
+  if (whole < columns) {
+    update_columns<T, narrow_register, rows, rank, has_base>(p, k, b, base, whole, columns);
   }
 }
 
@@ -464,63 +522,62 @@ void update_by_rows(const RankUpdate<T>& p) {
 }
 
 // Many terms: sums stay in registers while all terms pass.
-template <class T, int rows, int width>
-void update_tile(const RankUpdate<T>& p, std::size_t row, std::size_t column) {
-  Vec<T> sum[rows][width] = {};
-  const T* x = p.x + row;
-  const T* d = p.d + column;
+template <class T, std::size_t bytes>
+struct UpdateTile {
+  using Function = void (*)(const RankUpdate<T>&, std::size_t, std::size_t);
+
+  template <int rows, int width>
+  static void run(const RankUpdate<T>& p, std::size_t row, std::size_t column) {
+    using V = Vec<T, bytes>;
+    constexpr std::size_t step = lanes<T, bytes>;
+    V sum[rows][width] = {};
+    const T* x = p.x + row;
+    const T* d = p.d + column;
 #pragma GCC unroll 1
-  for (std::size_t b = 0; b < p.rank; ++b) {
-    Vec<T> right[width];
-#pragma GCC unroll 4
-    for (int j = 0; j < width; ++j) {
-      right[j] = load(d + j * lanes<T>);
-      keep(right[j]);
-    }
-#pragma GCC unroll 8
-    for (int i = 0; i < rows; ++i) {
-      const Vec<T> left = all(x[i]);
+    for (std::size_t b = 0; b < p.rank; ++b) {
+      V right[width];
 #pragma GCC unroll 4
       for (int j = 0; j < width; ++j) {
-        sum[i][j] += left * right[j];
+        right[j] = load<bytes>(d + j * step);
+        keep(right[j]);
+      }
+#pragma GCC unroll 8
+      for (int i = 0; i < rows; ++i) {
+        const V left = all<bytes>(x[i]);
+#pragma GCC unroll 4
+        for (int j = 0; j < width; ++j) {
+          sum[i][j] += left * right[j];
+        }
+      }
+      x += p.x_stride;
+      d += p.d_stride;
+    }
+    const V factor = all<bytes>(p.factor);
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; ++i) {
+      const std::size_t place = (row + i) * p.stride + column;
+#pragma GCC unroll 4
+      for (int j = 0; j < width; ++j) {
+        const V start = p.base != nullptr ? load<bytes>(p.base + place + j * step) : V{};
+        store<bytes>(p.target + place + j * step, start + factor * sum[i][j]);
       }
     }
-    x += p.x_stride;
-    d += p.d_stride;
   }
-  const Vec<T> factor = all(p.factor);
-#pragma GCC unroll 8
-  for (int i = 0; i < rows; ++i) {
-    const std::size_t place = (row + i) * p.stride + column;
-#pragma GCC unroll 4
-    for (int j = 0; j < width; ++j) {
-      const Vec<T> start = p.base != nullptr ? load(p.base + place + j * lanes<T>) : Vec<T>{};
-      store(p.target + place + j * lanes<T>, start + factor * sum[i][j]);
-    }
-  }
-}
-
-template <class T>
-using UpdateTile = void (*)(const RankUpdate<T>&, std::size_t, std::size_t);
-template <class T>
-inline constexpr UpdateTile<T> update_tiles[3][8] = {
-    {update_tile<T, 1, 1>, update_tile<T, 2, 1>, update_tile<T, 3, 1>, update_tile<T, 4, 1>,
-     update_tile<T, 5, 1>, update_tile<T, 6, 1>, update_tile<T, 7, 1>, update_tile<T, 8, 1>},
-    {update_tile<T, 1, 2>, update_tile<T, 2, 2>, update_tile<T, 3, 2>, update_tile<T, 4, 2>,
-     update_tile<T, 5, 2>, update_tile<T, 6, 2>},
-    {update_tile<T, 1, 3>, update_tile<T, 2, 3>, update_tile<T, 3, 3>, update_tile<T, 4, 3>}};
+};
 
 // Tiles go from right to left: what one puts over a row's end, the next row's first tile replaces.
 template <class T>
 void update_by_tiles(const RankUpdate<T>& p) {
   const std::size_t registers = padded<T>(p.columns) / lanes<T>;
-  constexpr std::size_t most = 6;
-  evenly(p.rows, most, [&](std::size_t row, std::size_t size) {
+  evenly(p.rows, most_rows[1], [&](std::size_t row, std::size_t size) {
     std::size_t left = registers;
+    if (left * lanes<T> < padded<T>(p.columns)) {
+      tiles<UpdateTile<T, narrow_register>>[0][size - 1](p, row, left * lanes<T>);
+    }
     while (left > 0) {
       const std::size_t width = left % 2 == 1 ? 1 : 2;
       left -= width;
-      update_tiles<T>[width - 1][size - 1](p, row, left * lanes<T>);
+      tiles<UpdateTile<T, whole_register>>[width - 1][size - 1](p, row, left * lanes<T>);
     }
   });
 }
@@ -534,16 +591,21 @@ void rank_update(const RankUpdate<T>& p) {
   }
 }
 
-// ---- pooling
+// ---- pooling: in narrow registers, so that a pixel's channels never reach further than their padding
+
+template <class T>
+using Few = Vec<T, narrow_register>;
+template <class T>
+inline constexpr std::size_t few_lanes = lanes<T, narrow_register>;
 
 // Integers of the same width as T, one per lane.
 template <class T>
-using Mask = decltype(Vec<T>{} < Vec<T>{});
+using Mask = decltype(Few<T>{} < Few<T>{});
 
 template <class T>
 struct SourcesOf {
   typedef Source Type
-      __attribute__((vector_size(lanes<T> * sizeof(Source)), aligned(sizeof(Source)), may_alias));
+      __attribute__((vector_size(few_lanes<T> * sizeof(Source)), aligned(sizeof(Source)), may_alias));
 };
 template <class T>
 using Sources = typename SourcesOf<T>::Type;
@@ -581,24 +643,24 @@ void pool_windows(const Pool<T>& p, const T* in, T* out, Source* source) {
   const std::size_t kernel_height = height != 0 ? height : p.kernel_height;
   const std::size_t kernel_width = width != 0 ? width : p.kernel_width;
   const std::size_t channels = padded<T>(p.channels);
-  const Vec<T> floor = p.relu ? Vec<T>{} : all<T>(-__builtin_huge_valf());
+  const Few<T> floor = p.relu ? Few<T>{} : all<narrow_register>(T(-__builtin_huge_valf()));
   const Mask<T> none = all_sources<T>(no_source);
   for_windows(p, [&](std::size_t corner, std::size_t pixel) {
-    for (std::size_t c = 0; c < channels; c += lanes<T>) {
-      Vec<T> best = floor;
+    for (std::size_t c = 0; c < channels; c += few_lanes<T>) {
+      Few<T> best = floor;
       Mask<T> from = none;
       std::size_t place = 0;
       for (std::size_t y = 0; y < kernel_height; ++y) {
         const T* row = in + corner + y * p.in_width * p.in_stride + c;
         for (std::size_t x = 0; x < kernel_width; ++x) {
-          const Vec<T> value = load(row + x * p.in_stride);
+          const Few<T> value = load<narrow_register>(row + x * p.in_stride);
           const Mask<T> better = value > best;
           best = better ? value : best;
           from = better ? all_sources<T>(place) : from;
           ++place;
         }
       }
-      store(out + pixel * p.channels + c, best);
+      store<narrow_register>(out + pixel * p.channels + c, best);
       store_source<T>(source + pixel * channels + c, from);
     }
   });
@@ -621,18 +683,18 @@ void pool_tangent_windows(const Pool<T>& p, const T* in, const Source* source, T
   const std::size_t kernel_width = width != 0 ? width : p.kernel_width;
   const std::size_t channels = padded<T>(p.channels);
   for_windows(p, [&](std::size_t corner, std::size_t pixel) {
-    for (std::size_t c = 0; c < channels; c += lanes<T>) {
+    for (std::size_t c = 0; c < channels; c += few_lanes<T>) {
       const Mask<T> from = load_source<T>(source + pixel * channels + c);
-      Vec<T> taken{};
+      Few<T> taken{};
       std::size_t place = 0;
       for (std::size_t y = 0; y < kernel_height; ++y) {
         const T* row = in + corner + y * p.in_width * p.in_stride + c;
         for (std::size_t x = 0; x < kernel_width; ++x) {
-          taken = from == all_sources<T>(place) ? load(row + x * p.in_stride) : taken;
+          taken = from == all_sources<T>(place) ? load<narrow_register>(row + x * p.in_stride) : taken;
           ++place;
         }
       }
-      store(out + pixel * p.channels + c, taken);
+      store<narrow_register>(out + pixel * p.channels + c, taken);
     }
   });
 }
@@ -654,15 +716,16 @@ void pool_backward_windows(const Pool<T>& p, const T* out, const Source* source,
   const std::size_t kernel_width = width != 0 ? width : p.kernel_width;
   const std::size_t channels = padded<T>(p.channels);
   for_windows(p, [&](std::size_t corner, std::size_t pixel) {
-    for (std::size_t c = 0; c < channels; c += lanes<T>) {
+    for (std::size_t c = 0; c < channels; c += few_lanes<T>) {
       const Mask<T> from = load_source<T>(source + pixel * channels + c);
-      const Vec<T> value = load(out + pixel * p.channels + c);
+      const Few<T> value = load<narrow_register>(out + pixel * p.channels + c);
       std::size_t place = 0;
       for (std::size_t y = 0; y < kernel_height; ++y) {
         T* row = in + corner + y * p.in_width * p.in_stride + c;
         for (std::size_t x = 0; x < kernel_width; ++x) {
           T* to = row + x * p.in_stride;
-          store(to, load(to) + (from == all_sources<T>(place) ? value : Vec<T>{}));
+          store<narrow_register>(
+              to, load<narrow_register>(to) + (from == all_sources<T>(place) ? value : Few<T>{}));
           ++place;
         }
       }

@@ -1,0 +1,483 @@
+#include "skein/offloading/direct_program.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "skein/base/expect.h"
+
+namespace skein {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double least_log_data = -30.0;  // of a worker's share of all data: never reached, as b / D_j grows
+
+// A worker's five variables that multiply.
+constexpr std::size_t core_size = 5;
+enum Core : std::size_t { log_data = 0, log_alpha = 1, log_clock = 4 };
+
+// Entry (a, b), b <= a, of a dense lower triangle.
+std::size_t triangle(std::size_t a, std::size_t b) { return a * (a + 1) / 2 + b; }
+
+}  // namespace
+
+DirectProgram::DirectProgram(std::span<const OffloadingInstance> rounds,
+                             const OffloadRestrictions& restrictions)
+    : rounds_(rounds),
+      devices_(rounds.front().num_devices()),
+      workers_(rounds.front().num_workers()),
+      coordinators_(rounds.front().num_coordinators()),
+      uavs_(workers_ + coordinators_),
+      round_size_(devices_ * uavs_ + coordinators_ * workers_ + core_size * workers_),
+      round_rows_(devices_ + 2 * coordinators_ + uavs_),
+      num_inequalities_(rounds.size() * round_rows_ + uavs_) {
+  for (const OffloadingInstance& round : rounds_) {
+    expect(round.num_devices() == devices_ && round.num_workers() == workers_ &&
+               round.num_coordinators() == coordinators_,
+           "rounds have the same devices and UAVs");
+    total_data_.push_back(round.total_data());
+    expect(total_data_.back() > 0.0, "a round has data");
+  }
+  set_bounds(restrictions);
+  lay_out_linear_rows();
+  lay_out_curved_rows();
+}
+
+std::size_t DirectProgram::rho(std::size_t round, std::size_t device, std::size_t uav) const {
+  return round * round_size_ + device * uavs_ + uav;
+}
+std::size_t DirectProgram::relay(std::size_t round, std::size_t coordinator, std::size_t worker) const {
+  return round * round_size_ + devices_ * uavs_ + coordinator * workers_ + worker;
+}
+std::size_t DirectProgram::core(std::size_t round, std::size_t worker) const {
+  return round * round_size_ + devices_ * uavs_ + coordinators_ * workers_ + worker * core_size;
+}
+std::size_t DirectProgram::share_row(std::size_t round, std::size_t device) const {
+  return round * round_rows_ + device;
+}
+std::size_t DirectProgram::relay_row(std::size_t round, std::size_t coordinator) const {
+  return round * round_rows_ + devices_ + coordinator;
+}
+std::size_t DirectProgram::buffer_row(std::size_t round, std::size_t coordinator) const {
+  return round * round_rows_ + devices_ + coordinators_ + coordinator;
+}
+std::size_t DirectProgram::time_row(std::size_t round, std::size_t uav) const {
+  return round * round_rows_ + devices_ + 2 * coordinators_ + uav;
+}
+std::size_t DirectProgram::energy_row(std::size_t uav) const { return rounds_.size() * round_rows_ + uav; }
+
+void DirectProgram::set_bounds(const OffloadRestrictions& restrictions) {
+  lower_.assign(rounds_.size() * round_size_, 0.0);
+  upper_.assign(lower_.size(), infinity);
+  const double even = 1.0 / static_cast<double>(uavs_);
+  for (std::size_t r = 0; r < rounds_.size(); ++r) {
+    const OffloadingInstance& p = rounds_[r];
+    for (std::size_t i = 0; i < devices_; ++i) {
+      for (std::size_t u = 0; u < uavs_; ++u) {
+        const bool closed = p.device_data[i] == 0.0 || p.buffer[u] == 0.0;
+        upper_[rho(r, i, u)] = closed ? 0.0 : infinity;  // 1 by the device's limit
+        if (restrictions.even_rho) {
+          lower_[rho(r, i, u)] = upper_[rho(r, i, u)] = even;
+        }
+      }
+    }
+    for (std::size_t h = 0; h < coordinators_; ++h) {
+      const bool closed = rounds_.front().energy_budget[workers_ + h] <= 0.0 || p.buffer[workers_ + h] == 0.0;
+      for (std::size_t j = 0; j < workers_; ++j) {
+        const std::size_t at = relay(r, h, j);
+        upper_[at] = closed ? 0.0 : infinity;  // by the coordinator's limit
+        if (restrictions.even_rho && !closed) {
+          // Evenly sent: a coordinator holds `even` of all data.
+          lower_[at] = even * std::max(restrictions.least_varrho,
+                                       restrictions.least_varrho_share / static_cast<double>(workers_));
+          upper_[at] = restrictions.least_varrho_share == 1.0 ? lower_[at] : even;
+        }
+      }
+    }
+    for (std::size_t j = 0; j < workers_; ++j) {
+      const std::size_t at = core(r, j);
+      lower_[at + log_data] = least_log_data;
+      upper_[at + log_data] = std::min(0.5, std::log(p.buffer[j] / total_data_[r]));
+      for (std::size_t n = 0; n < 3; ++n) {
+        lower_[at + log_alpha + n] = std::log(restrictions.least_alpha);
+        upper_[at + log_alpha + n] = 0.0;
+      }
+      lower_[at + log_clock] = restrictions.full_clock ? 0.0 : std::log(p.least_clock[j] / p.most_clock[j]);
+      upper_[at + log_clock] = 0.0;
+    }
+  }
+}
+
+void DirectProgram::lay_out_linear_rows() {
+  row_offsets_.assign(num_equalities() + num_inequalities_, 0.0);
+  linear_objective_.assign(lower_.size(), 0.0);
+  const auto add = [&](std::size_t row, std::size_t column, double value) {
+    jacobian_.push_back({row, column});
+    linear_values_.push_back(value);
+  };
+  const std::size_t first = num_equalities();
+  const std::vector<double>& budget = rounds_.front().energy_budget;
+  for (std::size_t r = 0; r < rounds_.size(); ++r) {
+    const OffloadingInstance& p = rounds_[r];
+    const double total = total_data_[r];
+    const double energy_weight = 1.0 - p.learning_weight;
+    for (std::size_t i = 0; i < devices_; ++i) {
+      const double share = p.device_data[i] / total;
+      row_offsets_[first + share_row(r, i)] = 1.0;
+      for (std::size_t u = 0; u < uavs_; ++u) {
+        const std::size_t at = rho(r, i, u);
+        const double seconds = p.device_data[i] * p.point_bits / p.device_rate(i, u);
+        linear_objective_[at] = energy_weight * seconds * p.device_power[i];
+        add(first + share_row(r, i), at, 1.0);
+        add(first + time_row(r, u), at, seconds / p.local_time_limit);
+        if (u < workers_) {
+          add(r * workers_ + u, at, -share);
+        } else {
+          add(first + relay_row(r, u - workers_), at, -share);
+          if (p.buffer[u] > 0.0) {
+            add(first + buffer_row(r, u - workers_), at, p.device_data[i] / p.buffer[u]);
+          }
+        }
+      }
+    }
+    for (std::size_t h = 0; h < coordinators_; ++h) {
+      row_offsets_[first + buffer_row(r, h)] = 1.0;
+      for (std::size_t j = 0; j < workers_; ++j) {
+        const std::size_t at = relay(r, h, j);
+        const double seconds = total * p.point_bits / p.coordinator_rate(h, j);
+        const double energy = seconds * p.coordinator_power[h];
+        linear_objective_[at] = energy_weight * energy;
+        add(r * workers_ + j, at, -1.0);
+        add(first + relay_row(r, h), at, 1.0);
+        add(first + time_row(r, j), at, seconds / p.local_time_limit);
+        if (budget[workers_ + h] > 0.0) {
+          add(first + energy_row(workers_ + h), at, energy / budget[workers_ + h]);
+        }
+      }
+    }
+    for (std::size_t u = 0; u < uavs_; ++u) {
+      row_offsets_[first + time_row(r, u)] = 1.0;
+    }
+  }
+  for (std::size_t u = 0; u < uavs_; ++u) {
+    row_offsets_[first + energy_row(u)] = 1.0;
+  }
+  first_curved_ = jacobian_.size();
+}
+
+void DirectProgram::lay_out_curved_rows() {
+  const std::size_t first = num_equalities();
+  for (std::size_t r = 0; r < rounds_.size(); ++r) {
+    for (std::size_t j = 0; j < workers_; ++j) {
+      const std::size_t at = core(r, j);
+      jacobian_.push_back({r * workers_ + j, at + log_data});
+      for (const std::size_t row : {time_row(r, j), energy_row(j)}) {
+        for (std::size_t k = 0; k < core_size; ++k) {
+          jacobian_.push_back({first + row, at + k});
+        }
+      }
+    }
+    // The objective couples all workers of a round.
+    for (std::size_t a = 0; a < core_size * workers_; ++a) {
+      for (std::size_t b = 0; b <= a; ++b) {
+        hessian_.push_back({core(r, 0) + a, core(r, 0) + b});
+      }
+    }
+  }
+}
+
+// w Q / Delta with Q = sum_j Q_j, and, where wanted, its derivatives: gradient over the round's core
+// variables, and the two parts of the Hessian as lower triangles.
+//   Q_j = A [ S1 (a/alpha3 + (1/alpha2 + c/alpha1)(d + b/(alpha3 D))) + S2 (a + d (1 + c) + b (1 + c)/D) ]
+double DirectProgram::learning(std::size_t round, const double* core_values, std::span<double> gradient,
+                               std::span<double> convex, std::span<double> concave) const {
+  const OffloadingInstance& p = rounds_[round];
+  const BoundCoefficients& k = p.bound;
+  const std::size_t size = core_size * workers_;
+  double total = 0.0;                     // Delta, in units of all data
+  double sum = 0.0;                       // Q
+  std::vector<double> slope(size, 0.0);   // of Q
+  std::vector<double> shares(size, 0.0);  // gradient of log Delta
+  for (std::size_t j = 0; j < workers_; ++j) {
+    const double* y = core_values + j * core_size;
+    const double data = std::exp(y[log_data]);
+    const double inverse_data = 1.0 / (data * total_data_[round]);
+    const double alpha[3] = {std::exp(y[log_alpha]), std::exp(y[log_alpha + 1]), std::exp(y[log_alpha + 2])};
+    const double all = alpha[0] + alpha[1] + alpha[2];
+    total += all * data;
+    const double s1 = k.gradient_error_weight;
+    const double s2 = k.mismatch_weight;
+    // Terms of Q_j / A: value and exponents of (D, alpha1, alpha2, alpha3).
+    struct Term {
+      double value;
+      double exponents[4];
+    };
+    const Term terms[] = {
+        {s1 * k.a / alpha[2], {0, 0, 0, -1}},
+        {s1 * k.d / alpha[1], {0, 0, -1, 0}},
+        {s1 * k.d * k.c / alpha[0], {0, -1, 0, 0}},
+        {s1 * k.b * inverse_data / (alpha[1] * alpha[2]), {-1, 0, -1, -1}},
+        {s1 * k.b * k.c * inverse_data / (alpha[0] * alpha[2]), {-1, -1, 0, -1}},
+        {s2 * (k.a + k.d * (1.0 + k.c)), {0, 0, 0, 0}},
+        {s2 * k.b * (1.0 + k.c) * inverse_data, {-1, 0, 0, 0}},
+    };
+    const std::size_t base = j * core_size;
+    for (const Term& term : terms) {
+      for (std::size_t n = 0; n < 3; ++n) {
+        const double value = term.value * alpha[n];
+        sum += value;
+        if (gradient.empty()) {
+          continue;
+        }
+        double exponents[4] = {term.exponents[0], term.exponents[1], term.exponents[2], term.exponents[3]};
+        exponents[1 + n] += 1.0;
+        for (std::size_t a = 0; a < 4; ++a) {
+          slope[base + a] += value * exponents[a];
+          for (std::size_t b = 0; b <= a; ++b) {
+            convex[triangle(base + a, base + b)] += value * exponents[a] * exponents[b];
+          }
+        }
+      }
+    }
+    if (!gradient.empty()) {
+      shares[base + log_data] = all * data;
+      for (std::size_t n = 0; n < 3; ++n) {
+        shares[base + log_alpha + n] = alpha[n] * data;
+      }
+    }
+  }
+  const double factor = p.learning_weight / (total * total_data_[round]);
+  if (gradient.empty()) {
+    return factor * sum;
+  }
+  for (double& share : shares) {
+    share /= total;
+  }
+  // Hessian of Q exp(-L), L = log Delta: Q'' - Q' L' - L' Q' + Q L' L', and -Q L'' apart.
+  for (std::size_t a = 0; a < size; ++a) {
+    gradient[a] = factor * (slope[a] - sum * shares[a]);
+    for (std::size_t b = 0; b <= a; ++b) {
+      double& entry = convex[triangle(a, b)];
+      entry = factor * (entry - slope[a] * shares[b] - shares[a] * slope[b] + sum * shares[a] * shares[b]);
+      concave[triangle(a, b)] = factor * sum * shares[a] * shares[b];
+    }
+  }
+  for (std::size_t j = 0; j < workers_; ++j) {
+    const std::size_t base = j * core_size;
+    concave[triangle(base + log_data, base + log_data)] -= factor * sum * shares[base + log_data];
+    for (std::size_t n = log_alpha; n < log_alpha + 3; ++n) {
+      concave[triangle(base + n, base + n)] -= factor * sum * shares[base + n];
+      concave[triangle(base + n, base + log_data)] -= factor * sum * shares[base + n];
+    }
+  }
+  return factor * sum;
+}
+
+double DirectProgram::values(std::span<const double> x, std::span<double> constraints) {
+  for (std::size_t row = 0; row < constraints.size(); ++row) {
+    constraints[row] = -row_offsets_[row];
+  }
+  for (std::size_t e = 0; e < first_curved_; ++e) {
+    constraints[jacobian_[e].row] += linear_values_[e] * x[jacobian_[e].column];
+  }
+  double objective = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    objective += linear_objective_[i] * x[i];
+  }
+  const std::size_t first = num_equalities();
+  for (std::size_t r = 0; r < rounds_.size(); ++r) {
+    const OffloadingInstance& p = rounds_[r];
+    objective += learning(r, x.data() + core(r, 0), {}, {}, {});
+    for (std::size_t j = 0; j < workers_; ++j) {
+      const double* y = x.data() + core(r, j);
+      const double data = std::exp(y[log_data]);
+      const double all = std::exp(y[log_alpha]) + std::exp(y[log_alpha + 1]) + std::exp(y[log_alpha + 2]);
+      const double clock = std::exp(y[log_clock]) * p.most_clock[j];
+      const double points = all * data * total_data_[r] * p.local_period;
+      const double energy = points * p.capacitance_cycles[j] / 2.0 * clock * clock;
+      constraints[r * workers_ + j] += data;
+      constraints[first + time_row(r, j)] += points * p.cycles[j] / (clock * p.local_time_limit);
+      constraints[first + energy_row(j)] += energy / rounds_.front().energy_budget[j];
+      objective += (1.0 - p.learning_weight) * energy;
+    }
+  }
+  return objective / scale_;
+}
+
+void DirectProgram::derivatives(std::span<const double> x, std::span<const double> multipliers,
+                                const Derivatives& result) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    result.gradient[i] = linear_objective_[i] / scale_;
+  }
+  std::ranges::copy(linear_values_, result.jacobian.begin());
+  std::ranges::fill(result.hessian, 0.0);
+  std::ranges::fill(result.concave, 0.0);
+  const std::size_t first = num_equalities();
+  const std::size_t size = core_size * workers_;
+  const std::size_t block = size * (size + 1) / 2;
+  std::vector<double> slope(size);
+  std::size_t entry = first_curved_;
+  for (std::size_t r = 0; r < rounds_.size(); ++r) {
+    const OffloadingInstance& p = rounds_[r];
+    const std::span<double> convex = result.hessian.subspan(r * block, block);
+    const std::span<double> concave = result.concave.subspan(r * block, block);
+    learning(r, x.data() + core(r, 0), slope, convex, concave);
+    for (std::size_t a = 0; a < size; ++a) {
+      result.gradient[core(r, 0) + a] += slope[a] / scale_;
+    }
+    for (std::size_t a = 0; a < block; ++a) {
+      convex[a] /= scale_;
+      concave[a] /= scale_;
+    }
+    for (std::size_t j = 0; j < workers_; ++j) {
+      const double* y = x.data() + core(r, j);
+      const std::size_t base = j * core_size;
+      const double data = std::exp(y[log_data]);
+      result.jacobian[entry++] = data;
+      // The equality may bend either way.
+      const double bend = multipliers[r * workers_ + j] * data;
+      (bend > 0.0 ? convex : concave)[triangle(base + log_data, base + log_data)] += bend;
+
+      const double clock = std::exp(y[log_clock]) * p.most_clock[j];
+      double* const time = result.jacobian.data() + entry;
+      double* const energy = time + core_size;
+      entry += 2 * core_size;
+      std::fill(time, time + 2 * core_size, 0.0);
+      const double time_multiplier = multipliers[first + time_row(r, j)];
+      const double energy_multiplier = multipliers[first + energy_row(j)];
+      for (std::size_t n = 0; n < 3; ++n) {
+        const double points = std::exp(y[log_alpha + n]) * data * total_data_[r] * p.local_period;
+        const double time_term = points * p.cycles[j] / (clock * p.local_time_limit);
+        const double joules = points * p.capacitance_cycles[j] / 2.0 * clock * clock;
+        const double energy_term = joules / rounds_.front().energy_budget[j];
+        const double cost = (1.0 - p.learning_weight) * joules / scale_;
+        const std::size_t variables[3] = {log_data, log_alpha + n, log_clock};
+        const double time_exponents[3] = {1.0, 1.0, -1.0};
+        const double energy_exponents[3] = {1.0, 1.0, 2.0};
+        for (std::size_t a = 0; a < 3; ++a) {
+          time[variables[a]] += time_term * time_exponents[a];
+          energy[variables[a]] += energy_term * energy_exponents[a];
+          result.gradient[core(r, j) + variables[a]] += cost * energy_exponents[a];
+          for (std::size_t b = 0; b <= a; ++b) {
+            convex[triangle(base + variables[a], base + variables[b])] +=
+                time_multiplier * time_term * time_exponents[a] * time_exponents[b] +
+                (energy_multiplier * energy_term + cost) * energy_exponents[a] * energy_exponents[b];
+          }
+        }
+      }
+    }
+  }
+}
+
+void DirectProgram::fix_zeros(const gp::InteriorPointResult& rough, const gp::InteriorPointResult& precise) {
+  for (std::size_t r = 0; r < rounds_.size(); ++r) {
+    for (std::size_t i = rho(r, 0, 0); i < core(r, 0); ++i) {
+      if (lower_[i] == 0.0 && precise.x[i] < 1e-3 && precise.x[i] < 0.3 * rough.x[i]) {
+        upper_[i] = 0.0;
+      }
+    }
+    // A coordinator that receives nothing relays nothing, and the other way round; its limit is met with
+    // nothing left over, which no interior point is: it goes.
+    for (std::size_t h = 0; h < coordinators_; ++h) {
+      std::vector<std::size_t> received;
+      std::vector<std::size_t> relayed;
+      for (std::size_t i = 0; i < devices_; ++i) {
+        received.push_back(rho(r, i, workers_ + h));
+      }
+      for (std::size_t j = 0; j < workers_; ++j) {
+        relayed.push_back(relay(r, h, j));
+      }
+      const auto all_zero = [&](const std::vector<std::size_t>& variables) {
+        return std::ranges::all_of(variables, [&](std::size_t i) { return upper_[i] == 0.0; });
+      };
+      if (all_zero(received) || all_zero(relayed)) {
+        for (const std::vector<std::size_t>* variables : {&received, &relayed}) {
+          for (const std::size_t i : *variables) {
+            upper_[i] = lower_[i];
+          }
+        }
+        row_offsets_[num_equalities() + relay_row(r, h)] = 1.0;
+      }
+    }
+  }
+}
+
+std::vector<double> DirectProgram::point_of(std::span<const OffloadDecision> decisions) const {
+  std::vector<double> x(lower_.size());
+  for (std::size_t r = 0; r < rounds_.size(); ++r) {
+    const OffloadingInstance& p = rounds_[r];
+    const OffloadDecision& decision = decisions[r];
+    std::vector<double> data(uavs_, 0.0);
+    for (std::size_t i = 0; i < devices_; ++i) {
+      for (std::size_t u = 0; u < uavs_; ++u) {
+        x[rho(r, i, u)] = decision.rho(i, u);
+        data[u] += decision.rho(i, u) * p.device_data[i] / total_data_[r];
+      }
+    }
+    for (std::size_t h = 0; h < coordinators_; ++h) {
+      for (std::size_t j = 0; j < workers_; ++j) {
+        const double flow = decision.varrho(h, j) * data[workers_ + h];
+        x[relay(r, h, j)] = flow;
+        data[j] += flow;
+      }
+    }
+    for (std::size_t j = 0; j < workers_; ++j) {
+      const std::size_t at = core(r, j);
+      x[at + log_data] = std::log(std::max(data[j], 1e-12));
+      for (std::size_t n = 0; n < 3; ++n) {
+        x[at + log_alpha + n] = std::log(std::max(decision.alpha[j][n], 1e-12));
+      }
+      x[at + log_clock] = std::log(decision.clock[j] / p.most_clock[j]);
+    }
+  }
+  return x;
+}
+
+OffloadDecision DirectProgram::decision_of(std::span<const double> x, std::size_t round) const {
+  const OffloadingInstance& p = rounds_[round];
+  OffloadDecision decision;
+  decision.rho = Table<double>(devices_, uavs_);
+  decision.varrho = Table<double>(coordinators_, workers_);
+  std::vector<double> held(coordinators_, 0.0);
+  for (std::size_t i = 0; i < devices_; ++i) {
+    for (std::size_t u = 0; u < uavs_; ++u) {
+      decision.rho(i, u) = x[rho(round, i, u)];
+      if (u >= workers_) {
+        held[u - workers_] += decision.rho(i, u) * p.device_data[i] / total_data_[round];
+      }
+    }
+  }
+  for (std::size_t h = 0; h < coordinators_; ++h) {
+    for (std::size_t j = 0; j < workers_; ++j) {
+      decision.varrho(h, j) = held[h] > 0.0 ? x[relay(round, h, j)] / held[h] : 0.0;
+    }
+  }
+  for (std::size_t j = 0; j < workers_; ++j) {
+    const double* y = x.data() + core(round, j);
+    decision.alpha.push_back(
+        {std::exp(y[log_alpha]), std::exp(y[log_alpha + 1]), std::exp(y[log_alpha + 2])});
+    decision.clock.push_back(std::exp(y[log_clock]) * p.most_clock[j]);
+  }
+  return decision;
+}
+
+LimitMultipliers DirectProgram::multipliers_of(const gp::InteriorPointResult& result, std::size_t round,
+                                               double factor) const {
+  LimitMultipliers multipliers;
+  const double* const inequality = result.multipliers.data() + num_equalities();
+  for (std::size_t i = 0; i < devices_; ++i) {
+    multipliers.device_share.push_back(factor * inequality[share_row(round, i)]);
+  }
+  for (std::size_t h = 0; h < coordinators_; ++h) {
+    multipliers.relay.push_back(factor * inequality[relay_row(round, h)]);
+  }
+  for (std::size_t u = 0; u < uavs_; ++u) {
+    multipliers.buffer.push_back(factor * (u < workers_ ? result.upper_multipliers[core(round, u) + log_data]
+                                                        : inequality[buffer_row(round, u - workers_)]));
+    multipliers.time.push_back(factor * inequality[time_row(round, u)]);
+    multipliers.energy.push_back(factor * inequality[energy_row(u)]);
+  }
+  return multipliers;
+}
+
+}  // namespace skein

@@ -1,0 +1,107 @@
+// Problem P itself for the interior-point method, for one or several local rounds that share the batteries.
+//
+// Variables are flows, so that who sends nothing is a plain zero and all transport is linear:
+//   rho[i][u]       share of a device's data, 0 to 1
+//   relay[h][j]     data that a coordinator relays to a worker, in units of all data of the round
+// and logarithms of what multiplies: delta_j = log of a worker's data (in the same units), log alpha, log g.
+// The one equality says that a worker's data is what it is sent. The objective is convex in these but for the
+// logarithm of Delta, all that is processed; without its curvature a step is that of the condensed program.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "skein/gp/interior_point.h"
+#include "skein/offloading/instance.h"
+
+namespace skein {
+
+// What a method may not choose freely. Greedy offloading and maximum processing are problem P with some of it
+// fixed.
+struct OffloadRestrictions {
+  bool even_rho = false;  // rho = 1 / number of UAVs
+  double least_varrho_share =
+      0;                      // varrho >= this share of one over the number of workers; with even_rho only
+  double least_varrho = 0.0;  // varrho >= this; with even_rho only
+  double least_alpha = 1e-6;
+  bool full_clock = false;  // g at its most
+};
+
+// Multipliers of P's limits in units of the limit and of the objective's value: how much (relative) the
+// objective would fall if the limit were (relatively) wider.
+struct LimitMultipliers {
+  std::vector<double> device_share{};  // of each device
+  std::vector<double> relay{};         // of each coordinator, of relayed <= received, in units of all data
+  std::vector<double> buffer{};        // of each UAV
+  std::vector<double> time{};          // of each UAV
+  std::vector<double> energy{};        // of each UAV
+};
+
+class DirectProgram : public gp::SmoothProgram {
+ public:
+  // Rounds have the same devices and UAVs; budgets are those of the first, for all of them together.
+  DirectProgram(std::span<const OffloadingInstance> rounds, const OffloadRestrictions& restrictions);
+
+  [[nodiscard]] std::size_t num_equalities() const override { return rounds_.size() * workers_; }
+  [[nodiscard]] std::size_t num_inequalities() const override { return num_inequalities_; }
+  [[nodiscard]] std::span<const double> lower() const override { return lower_; }
+  [[nodiscard]] std::span<const double> upper() const override { return upper_; }
+  [[nodiscard]] std::span<const gp::Entry> jacobian_pattern() const override { return jacobian_; }
+  [[nodiscard]] std::span<const gp::Entry> hessian_pattern() const override { return hessian_; }
+  double values(std::span<const double> x, std::span<double> constraints) override;
+  void derivatives(std::span<const double> x, std::span<const double> multipliers,
+                   const Derivatives& result) override;
+
+  // The objective is divided by this.
+  void set_scale(double scale) { scale_ = scale; }
+  [[nodiscard]] double scale() const { return scale_; }
+
+  // Fixes shares and relays at zero that a more precise result shows to go there: they shrink as the barrier
+  // does.
+  void fix_zeros(const gp::InteriorPointResult& rough, const gp::InteriorPointResult& precise);
+
+  [[nodiscard]] std::vector<double> point_of(std::span<const OffloadDecision> decisions) const;
+  [[nodiscard]] OffloadDecision decision_of(std::span<const double> x, std::size_t round) const;
+  [[nodiscard]] LimitMultipliers multipliers_of(const gp::InteriorPointResult& result, std::size_t round,
+                                                double factor) const;
+
+ private:
+  // Where variables of a round are.
+  [[nodiscard]] std::size_t rho(std::size_t round, std::size_t device, std::size_t uav) const;
+  [[nodiscard]] std::size_t relay(std::size_t round, std::size_t coordinator, std::size_t worker) const;
+  [[nodiscard]] std::size_t core(std::size_t round, std::size_t worker) const;  // delta, alpha 1 to 3, g
+  // Rows of inequalities, counted from the first inequality.
+  [[nodiscard]] std::size_t share_row(std::size_t round, std::size_t device) const;
+  [[nodiscard]] std::size_t relay_row(std::size_t round, std::size_t coordinator) const;
+  [[nodiscard]] std::size_t buffer_row(std::size_t round, std::size_t coordinator) const;
+  [[nodiscard]] std::size_t time_row(std::size_t round, std::size_t uav) const;
+  [[nodiscard]] std::size_t energy_row(std::size_t uav) const;
+
+  void set_bounds(const OffloadRestrictions& restrictions);
+  void lay_out_linear_rows();
+  void lay_out_curved_rows();
+  double learning(std::size_t round, const double* core, std::span<double> gradient, std::span<double> convex,
+                  std::span<double> concave) const;
+
+  std::span<const OffloadingInstance> rounds_;
+  std::size_t devices_;
+  std::size_t workers_;
+  std::size_t coordinators_;
+  std::size_t uavs_;
+  std::size_t round_size_;
+  std::size_t round_rows_;
+  std::size_t num_inequalities_;
+  std::vector<double> total_data_;  // of each round, points
+  double scale_ = 1.0;
+
+  std::vector<double> lower_, upper_;
+  std::vector<gp::Entry> jacobian_, hessian_;
+  std::vector<double> linear_values_;     // of the Jacobian's first entries, which never change
+  std::vector<double> linear_objective_;  // energy of transmissions, of each variable
+  std::vector<double> row_offsets_;       // of linear rows: the constraint is values - offset
+  std::size_t first_curved_ = 0;          // of the Jacobian's entries: those of curved rows
+  std::vector<std::size_t> linear_rows_;  // of each linear entry
+};
+
+}  // namespace skein

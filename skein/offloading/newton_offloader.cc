@@ -1,0 +1,264 @@
+#include "skein/offloading/newton_offloader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "skein/offloading/certificate.h"
+
+namespace skein {
+namespace {
+
+std::vector<std::size_t> all_workers(const OffloadingInstance& instance) {
+  std::vector<std::size_t> workers(instance.num_workers());
+  std::iota(workers.begin(), workers.end(), std::size_t{0});
+  return workers;
+}
+
+struct Candidate {
+  gp::InteriorPointResult result{};
+  double objective = HUGE_VAL;
+  std::vector<std::size_t> favoured{};
+};
+
+// The search over starts for one problem.
+class Search {
+ public:
+  Search(std::span<const OffloadingInstance> rounds, const NewtonOptions& options)
+      : rounds_(rounds), options_(options), program_(rounds, options.restrictions), method_(program_) {}
+
+  Candidate from_start(std::span<const std::size_t> favoured) {
+    std::vector<OffloadDecision> start;
+    double objective = 0.0;
+    for (const OffloadingInstance& round : rounds_) {
+      start.push_back(
+          feasible_start(round, favoured, 1.0 / static_cast<double>(rounds_.size()), options_.restrictions));
+      objective += evaluate(round, start.back()).objective;
+    }
+    program_.set_scale(std::max(objective, 1e-12));
+    Candidate candidate;
+    candidate.result = method_.solve(program_.point_of(start), rough());
+    return judged(std::move(candidate), favoured);
+  }
+
+  Candidate from_previous(const OffloadResult& previous) {
+    double objective = 0.0;
+    std::vector<OffloadDecision> start;
+    for (std::size_t r = 0; r < rounds_.size(); ++r) {
+      start.push_back(previous.decisions[std::min(r, previous.decisions.size() - 1)]);
+      objective += evaluate(rounds_[r], start.back()).objective;
+    }
+    if (!std::isfinite(objective) || !(objective > 0.0)) {
+      return {};
+    }
+    program_.set_scale(objective);
+    Candidate candidate;
+    gp::InteriorPointOptions options = rough();
+    options.first_barrier = 1e-4;
+    candidate.result = method_.solve(program_.point_of(start), options);
+    return judged(std::move(candidate), {});
+  }
+
+  // To full precision, then once more without the shares that turn out to be zero: what is left is inside its
+  // bounds.
+  Candidate finished(const Candidate& candidate) {
+    const Candidate precise = refined(candidate);
+    const Candidate more_precise = sharpened(precise);
+    program_.fix_zeros(precise.result, more_precise.result);
+    const Candidate exact = sharpened(more_precise);
+    return exact.objective <= precise.objective * (1.0 + 1e-6) ? exact : precise;
+  }
+
+  Candidate sharpened(const Candidate& candidate) {
+    Candidate sharp;
+    sharp.result = method_.solve(candidate.result, {.tolerance = 1e-2 * options_.tolerance,
+                                                    .max_iterations = 50,
+                                                    .first_barrier = 1e-2 * options_.tolerance});
+    return judged(std::move(sharp), candidate.favoured);
+  }
+
+  Candidate refined(const Candidate& candidate) {
+    program_.set_scale(candidate.objective);
+    Candidate better;
+    better.result = method_.solve(
+        candidate.result,
+        {.tolerance = options_.tolerance, .max_iterations = options_.max_iterations, .first_barrier = 1e-7});
+    better = judged(std::move(better), candidate.favoured);
+    if (better.result.status != gp::InteriorPointStatus::solved) {
+      Candidate again;
+      again.result = method_.solve(candidate.result.x, {.tolerance = options_.tolerance,
+                                                        .max_iterations = options_.max_iterations,
+                                                        .first_barrier = 1e-3});
+      again = judged(std::move(again), candidate.favoured);
+      if (again.result.status == gp::InteriorPointStatus::solved || again.objective < better.objective) {
+        return again;
+      }
+    }
+    return better;
+  }
+
+  [[nodiscard]] const DirectProgram& program() const { return program_; }
+  [[nodiscard]] std::size_t iterations() const { return iterations_; }
+
+ private:
+  [[nodiscard]] gp::InteriorPointOptions rough() const {
+    return {.tolerance = 1e-5, .max_iterations = options_.max_iterations, .first_barrier = 1e-2};
+  }
+
+  Candidate judged(Candidate candidate, std::span<const std::size_t> favoured) {
+    iterations_ += candidate.result.iterations;
+    candidate.favoured.assign(favoured.begin(), favoured.end());
+    candidate.objective =
+        candidate.result.infeasibility < 1e-4 ? candidate.result.objective * program_.scale() : HUGE_VAL;
+    return candidate;
+  }
+
+  std::span<const OffloadingInstance> rounds_;
+  const NewtonOptions& options_;
+  DirectProgram program_;
+  gp::InteriorPoint method_;
+  std::size_t iterations_ = 0;
+};
+
+}  // namespace
+
+OffloadDecision feasible_start(const OffloadingInstance& p, std::span<const std::size_t> favoured,
+                               double budget_share, const OffloadRestrictions& restrictions) {
+  const std::size_t workers = p.num_workers();
+  const std::size_t uavs = p.num_uavs();
+  std::vector<double> preference(workers, favoured.empty() ? 1.0 : 0.02);
+  for (const std::size_t j : favoured) {
+    preference[j] = 1.0;
+  }
+  const double preferences = std::accumulate(preference.begin(), preference.end(), 0.0);
+  OffloadDecision x;
+  x.rho = Table<double>(p.num_devices(), uavs);
+  x.varrho = Table<double>(p.num_coordinators(), workers);
+  x.alpha.assign(workers, {0.6, 0.6, 0.6});
+  if (restrictions.least_alpha > 0.5) {
+    x.alpha.assign(workers, {1.0, 1.0, 1.0});
+  }
+  x.clock = p.most_clock;
+  const double relayed = static_cast<double>(p.num_coordinators()) / static_cast<double>(uavs);
+  for (std::size_t h = 0; h < p.num_coordinators(); ++h) {
+    for (std::size_t j = 0; j < workers; ++j) {
+      x.varrho(h, j) = (restrictions.even_rho ? 1.0 : 0.9) * preference[j] / preferences;
+      if (restrictions.even_rho) {
+        x.varrho(h, j) = std::max(x.varrho(h, j), restrictions.least_varrho);
+      }
+    }
+  }
+  double level = 0.9;
+  for (int attempt = 0; attempt < 60; ++attempt) {
+    for (std::size_t i = 0; i < p.num_devices(); ++i) {
+      for (std::size_t u = 0; u < uavs; ++u) {
+        if (restrictions.even_rho) {
+          x.rho(i, u) = 1.0 / static_cast<double>(uavs);
+        } else {
+          x.rho(i, u) = level * (u < workers ? (1.0 - relayed) * preference[u] / preferences
+                                             : relayed / static_cast<double>(p.num_coordinators()));
+        }
+      }
+    }
+    if (!restrictions.full_clock) {
+      x.clock = p.most_clock;
+      const OffloadEvaluation fastest = evaluate(p, x);
+      for (std::size_t j = 0; j < workers; ++j) {
+        const double left = 0.9 * p.local_time_limit - fastest.gathering_time[j];
+        const double needed =
+            left > 0.0 ? fastest.processing_time[j] * p.most_clock[j] / left : p.most_clock[j];
+        x.clock[j] = std::clamp(needed, p.least_clock[j], p.most_clock[j]);
+      }
+    }
+    if (restrictions.even_rho) {
+      return x;
+    }
+    const OffloadEvaluation e = evaluate(p, x);
+    double worst = 0.0;
+    for (const LimitUse& use : e.limits) {
+      const double used = use.kind == LimitKind::energy ? use.used / budget_share : use.used;
+      worst = std::max(worst, used);
+    }
+    if (worst <= 0.95) {
+      return x;
+    }
+    level *= 0.6;
+  }
+  return x;
+}
+
+OffloadResult NewtonOffloader::solve(std::span<const OffloadingInstance> rounds,
+                                     const OffloadResult* previous) const {
+  OffloadResult result;
+  result.culprit = culprit_of(rounds);
+  if (!result.culprit.empty()) {
+    return result;
+  }
+  Search search(rounds, options_);
+  const std::vector<std::size_t> workers = all_workers(rounds.front());
+  Candidate best;
+  const auto consider = [&](Candidate candidate) {
+    // A little better counts as better only if it is not the same minimum.
+    if (candidate.objective < best.objective * (1.0 - 1e-7) || best.result.x.empty()) {
+      best = std::move(candidate);
+      return true;
+    }
+    return false;
+  };
+  const bool warm =
+      previous != nullptr && !previous->decisions.empty() && previous->workers.size() == workers.size();
+  if (warm) {
+    consider(search.from_previous(*previous));
+  }
+  if (!warm || !std::isfinite(best.objective)) {
+    consider(search.from_start({}));
+    if (options_.several_starts && workers.size() > 1) {
+      for (const std::size_t j : workers) {
+        consider(search.from_start(std::vector<std::size_t>{j}));
+      }
+      // From the best: one more, one less, until nothing is better.
+      for (bool better = workers.size() > 2; better;) {
+        better = false;
+        const std::vector<std::size_t> base = best.favoured.empty() ? workers : best.favoured;
+        for (const std::size_t j : workers) {
+          std::vector<std::size_t> changed = base;
+          if (const auto found = std::ranges::find(changed, j); found != changed.end()) {
+            changed.erase(found);
+          } else {
+            changed.push_back(j);
+          }
+          if (!changed.empty() && changed.size() < workers.size()) {
+            better = consider(search.from_start(changed)) || better;
+          }
+        }
+      }
+    }
+  }
+  if (!std::isfinite(best.objective)) {
+    result.status = OffloadStatus::infeasible;
+    result.culprit = "the limits leave no room for what is fixed";
+    result.iterations = search.iterations();
+    return result;
+  }
+  const Candidate final = search.finished(best);
+  std::vector<LimitMultipliers> multipliers;
+  for (std::size_t r = 0; r < rounds.size(); ++r) {
+    result.decisions.push_back(search.program().decision_of(final.result.x, r));
+    polish(rounds[r], options_.restrictions, result.decisions.back());
+    result.evaluations.push_back(evaluate(rounds[r], result.decisions.back()));
+  }
+  // The program's objective is divided by its scale, the certificate's by its value.
+  const double factor = search.program().scale() / result.objective();
+  for (std::size_t r = 0; r < rounds.size(); ++r) {
+    multipliers.push_back(search.program().multipliers_of(final.result, r, factor));
+  }
+  result.certificate = certify(rounds, result.decisions, multipliers, options_.restrictions);
+  result.status = result.certificate.kkt_residual <= 1e-6 && result.certificate.violation <= 1e-9
+                      ? OffloadStatus::solved
+                      : OffloadStatus::feasible;
+  result.iterations = search.iterations();
+  result.workers = workers;
+  return result;
+}
+
+}  // namespace skein

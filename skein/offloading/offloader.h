@@ -1,0 +1,76 @@
+// The offloading block as the rest of the system sees it: a swarm's problem goes in, a decision with its
+// certificate comes out.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "skein/base/thread_pool.h"
+#include "skein/offloading/instance.h"
+
+namespace skein {
+
+enum class OffloadStatus {
+  solved,      // a stationary point of P, by its certificate
+  feasible,    // all limits are met, but the certificate shows that it is not stationary
+  infeasible,  // no decision meets all limits: `culprit` says which and by how much
+};
+std::string_view name_of(OffloadStatus status);
+
+// What a problem's own multipliers prove of a decision. All relative: to the objective, and to the limits.
+struct OffloadCertificate {
+  double kkt_residual = 0.0;  // how far a projected gradient step of the Lagrangian would move any variable
+  double violation = 0.0;     // of the worst limit
+  double complementarity = 0.0;        // largest multiplier times slack
+  double least_reduced_cost = 0.0;     // of the shares at zero: below 0, using it would lower the objective
+  std::vector<std::string> binding{};  // limits in use with a multiplier above 0, in words
+};
+
+struct OffloadResult {
+  OffloadStatus status = OffloadStatus::infeasible;
+  std::string culprit{};
+  // One of each for every round.
+  std::vector<OffloadDecision> decisions{};
+  std::vector<OffloadEvaluation> evaluations{};
+  OffloadCertificate certificate{};
+  std::size_t iterations = 0;          // Newton steps, of all starts
+  std::size_t condensations = 0;       // of Algorithm 1
+  std::size_t increases = 0;           // of its objective, which must not happen
+  std::vector<std::size_t> workers{};  // those that are used, of all
+
+  [[nodiscard]] double objective() const;  // sum over rounds
+};
+
+class Offloader {
+ public:
+  Offloader() = default;
+  virtual ~Offloader() = default;
+  Offloader(const Offloader&) = delete;
+  Offloader& operator=(const Offloader&) = delete;
+  Offloader(Offloader&&) = delete;
+  Offloader& operator=(Offloader&&) = delete;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  // Local rounds that share the batteries: budgets are those of the first, for all together. `previous` is
+  // the result for a problem like this one (a round earlier, say) to start from, or nullptr.
+  [[nodiscard]] virtual OffloadResult solve(std::span<const OffloadingInstance> rounds,
+                                            const OffloadResult* previous) const = 0;
+};
+
+// Why no decision meets all limits; empty if some does. In closed form: all limits are met by sending little
+// enough, so only what is used up before anything is sent counts.
+std::string culprit_of(std::span<const OffloadingInstance> rounds);
+
+// Rounds one by one with an even part of each budget; results as one.
+OffloadResult solve_split(const Offloader& offloader, std::span<const OffloadingInstance> rounds,
+                          const OffloadResult* previous);
+
+// Problems of several swarms at once, in their order.
+std::vector<OffloadResult> solve_all(const Offloader& offloader,
+                                     std::span<const std::vector<OffloadingInstance>> problems,
+                                     ThreadPool& pool);
+
+}  // namespace skein
