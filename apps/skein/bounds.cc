@@ -121,6 +121,7 @@ ordered_json to_json(const Scenario& scenario, const BoundStudy& study) {
   }
   json["unmet_by_scenario"] = study.unmet_by_scenario;
   json["unmet_by_measurement"] = study.unmet_by_measurement;
+  json["exceeded"] = study.exceeded;
   json["growth"] = study.growth;
   json["notes"] = study.notes;
   return json;
@@ -162,6 +163,9 @@ void print(const Scenario& scenario, const BoundsOptions& options, const BoundSt
   for (const std::string& unmet : study.unmet_by_scenario) {
     warn("scenario's", unmet);
   }
+  for (const std::string& exceeded : study.exceeded) {
+    warn("scenario's", exceeded);
+  }
   for (const std::string& unmet : study.unmet_by_measurement) {
     warn("measured", unmet);
   }
@@ -177,12 +181,13 @@ void bounds(const BoundsOptions& options) {
     scenario.learning.initial_model = options.model;
   }
   // The study has its own length.
-  scenario.learning.iterations =
+  Scenario studied = scenario;
+  studied.learning.iterations =
       options.study.num_rounds * scenario.learning.local_period * scenario.learning.global_period;
   ThreadPool pool(options.common.threads);
   const BoundStudy study = with_file_named(options.common, [&] {
     auto data = std::make_shared<const DataSplit>(load_data(scenario.data.source, scenario.run.seed));
-    const PreparedTraining prepared(scenario, std::move(data), pool);
+    const PreparedTraining prepared(studied, std::move(data), pool);
     BoundStudySetup setup = options.study;
     setup.training = prepared.setup();
     setup.drift = scenario.drift;
@@ -196,6 +201,9 @@ void bounds(const BoundsOptions& options) {
     const std::filesystem::path directory = output_directory(options.common, scenario);
     write_file(directory / "scenario.toml", resolved_scenario(scenario));
     write_file(directory / "bounds.json", json);
+    Scenario measured = scenario;
+    measured.learning.bound = study.estimates.constants;
+    write_file(directory / "measured.toml", resolved_scenario(measured));
   }
   if (options.common.json()) {
     fmt::print("{}", json);
@@ -211,7 +219,7 @@ void add_bounds_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "bounds",
       "Train a little, measure the constants of the convergence bounds, and print every bound beside what it "
-      "bounds");
+      "bounds. With --out: bounds.json, and measured.toml, the scenario with the measured constants");
   add_scenario(*command, options->common);
   command->add_option("--model", options->model, "A model to begin with (safetensors)")->type_name("FILE");
   const auto number = [&](const std::string& name, std::size_t& value, const std::string& help) {

@@ -377,6 +377,12 @@ class Study {
         [](const Bounds& b) { return b.mismatch; });
 
     const BoundSteps steps = bound_steps(options_);
+    for (const BoundTerm& term : result_.terms) {
+      if (term.measured && term.by_scenario && term.by_scenario->value() < *term.measured) {
+        result_.exceeded.push_back(fmt::format("{}: {:.4g} is measured, above its bound {:.4g}", term.symbol,
+                                               *term.measured, term.by_scenario->value()));
+      }
+    }
     result_.unmet_by_scenario = unmet_conditions(steps, guessed);
     result_.unmet_by_measurement = unmet_conditions(steps, found);
     if (const auto coefficients = swarm_bound_coefficients({.constants = guessed, .steps = steps})) {

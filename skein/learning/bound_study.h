@@ -59,8 +59,9 @@ struct BoundStudy {
   std::vector<ClusterDriftStudy> drift{};
   std::vector<std::string> unmet_by_scenario{};  // conditions, in words
   std::vector<std::string> unmet_by_measurement{};
-  std::vector<std::string> notes{};  // where training here is not the scenario's
-  std::string growth{};              // growth_report with the scenario's constants
+  std::vector<std::string> exceeded{};  // what measures above its bound with the scenario's constants
+  std::vector<std::string> notes{};     // where training here is not the scenario's
+  std::string growth{};                 // growth_report with the scenario's constants
 };
 
 // How far a stage is, from 0 to 1.

@@ -1,31 +1,51 @@
 #include "skein/learning/sample_loss.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "skein/base/expect.h"
 
 namespace skein {
 
-double squared_norm(const Parameters& v) {
-  double sum = 0.0;
-  for (const double x : v) {
-    sum += x * x;
+namespace {
+
+// In a few lanes, which processors add side by side; always in the same order.
+template <class Square>
+double sum_of(std::size_t size, const Square& square) {
+  constexpr std::size_t lanes = 8;
+  std::array<double, lanes> sums{};
+  std::size_t i = 0;
+  for (; i + lanes <= size; i += lanes) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      sums[lane] += square(i + lane);
+    }
   }
-  return sum;
+  for (; i < size; ++i) {
+    sums[0] += square(i);
+  }
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
+}  // namespace
+
+double squared_norm(const Parameters& v) {
+  return sum_of(v.size(), [x = v.data()](std::size_t i) { return x[i] * x[i]; });
 }
 
 double squared_distance(const Parameters& a, const Parameters& b) {
   expect(a.size() == b.size(), "a distance is between vectors of one size");
-  double sum = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    sum += (a[i] - b[i]) * (a[i] - b[i]);
-  }
-  return sum;
+  return sum_of(a.size(), [x = a.data(), y = b.data()](std::size_t i) {
+    const double difference = x[i] - y[i];
+    return difference * difference;
+  });
 }
 
 void add_weighted(double weight, const Parameters& v, Parameters& sum) {
+  expect(v.size() == sum.size(), "a sum is of vectors of one size");
+  const double* from = v.data();
+  double* to = sum.data();
   for (std::size_t i = 0; i < v.size(); ++i) {
-    sum[i] += weight * v[i];
+    to[i] += weight * from[i];
   }
 }
 
@@ -53,7 +73,11 @@ nn::Batch<double> SampleLoss::read(const SampleSet& set, std::span<const SampleI
 // A few samples at a time, to need little memory.
 template <class Work>
 double SampleLoss::mean(const SampleSet& set, Parameters& out, const Work& work) {
-  constexpr std::size_t chunk = 16;
+  constexpr std::size_t chunk = 32;
+  if (set.parts.size() == 1 && set.parts[0].samples.size() <= chunk) {
+    expect(!set.parts[0].samples.empty(), "a loss needs samples");
+    return work(read(set, set.parts[0].samples), out);
+  }
   std::ranges::fill(out, 0.0);
   double loss = 0.0;
   for (const auto& [samples, weight] : set.parts) {

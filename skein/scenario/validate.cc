@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "skein/learning/bounds.h"
 #include "skein/scenario/build.h"
 #include "skein/scenario/scenario.h"
 
@@ -160,7 +161,8 @@ SampleShape sample_shape(const DataSourceOptions& source) {
 std::vector<Fault> bound_faults(const LearningOptions& learning) {
   Check check;
   const double limit = 1.0 / (6.0 * learning.bound.meta_lipschitz);
-  check.require(learning.meta_step < limit, "learning.meta_step", fmt::format("{:g}", learning.meta_step),
+  check.require(gradient_bound_holds(bound_steps(learning), learning.bound), "learning.meta_step",
+                fmt::format("{:g}", learning.meta_step),
                 fmt::format("is not below 1 / (6 learning.bound.meta_lipschitz) = {:g}: the convergence "
                             "bounds do not hold",
                             limit));

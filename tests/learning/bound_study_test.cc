@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 // Two swarms with two and three workers, data of two classes each.
 class BoundStudyTest : public ::testing::Test {
  protected:
-  explicit BoundStudyTest() : problem_(false), initial_(*problem_.initial()) {
+  BoundStudyTest() : problem_(false), initial_(*problem_.initial()) {
     const std::vector<std::size_t> workers{2, 3};
     const std::vector<SwarmTask> tasks = problem_.tasks(workers, {});
     for (std::size_t u = 0; u < tasks.size(); ++u) {

@@ -411,6 +411,11 @@ TEST_F(Regression, MeasuredValuesStayBelowTheirBounds) {
       EXPECT_LT(measured_mini_batch_error(s, data, sizes, path[0], 200, loss), mini_batch_error(k, batches));
     }
     EXPECT_LT(found.path[0].metas.largest_within(), swarm_variability(found.constants, s.inner_step));
+    // docs/notation.md: the proof gives as little as this.
+    const double moved = found.constants.gradient_bound * s.inner_step;
+    EXPECT_LT(found.path[0].metas.largest_within(),
+              2.0 * moved * moved * found.constants.swarm_hessian_variability +
+                  32.0 * found.constants.swarm_gradient_variability);
     EXPECT_LT(found.path[0].metas.between, network_variability(found.constants, s.inner_step));
   }
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <toml++/toml.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -72,6 +73,23 @@ TEST_F(BoundsCommand, WritesJson) {
   }
 }
 
+// So that offloading can run on what was measured.
+TEST_F(BoundsCommand, WritesTheScenarioWithMeasuredConstants) {
+  ASSERT_EQ(bounds("--quiet --out here").exit_code, 0);
+  const auto constants = nlohmann::json::parse(content("here/bounds.json"))["constants"];
+  const auto resolved = toml::parse(content("here/measured.toml"));
+  for (const auto& [name, value] : constants.items()) {
+    if (!value["scenario"].is_null()) {
+      EXPECT_EQ(resolved["learning"]["bound"][name].value<double>(), value["measured"].get<double>()) << name;
+    }
+  }
+  EXPECT_EQ(resolved["learning"]["iterations"].value<int>(), 40) << "as in the scenario";
+  const int status = std::system(
+      ("cd '" + directory_.path().string() + "' && '" SKEIN_PROGRAM "' check --quiet here/measured.toml")
+          .c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
 TEST_F(BoundsCommand, LongPeriodsAreReported) {
   const Outcome outcome = bounds(
       "--format json --rounds 1 --set learning.local_period=8 --set learning.global_period=8 "
@@ -87,6 +105,9 @@ TEST_F(BoundsCommand, WarnsWhereThereIsNoBound) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("meta_step = 0.02 is not below 1 / (6 mu^F) = 0.00833333"));
   EXPECT_THAT(outcome.out, HasSubstr("none"));
+
+  const Outcome small = bounds("--set learning.bound.network_gradient_variability=1e-6");
+  EXPECT_THAT(small.out, HasSubstr("Warning, scenario's constants: gamma^F: "));
 }
 
 TEST_F(BoundsCommand, BeginsWithAModel) {
