@@ -222,7 +222,8 @@ std::string reproduce_offloading(const ReproduceOptions& options, const fs::path
           const Spread s = spread(grid[w], [&, m = method](const auto& o) { return o[m].*parts[i]; });
           if (s.count > 0) {
             series.curve.iterations.push_back(weights[w]);
-            series.curve.values.push_back(s.mean);
+            // Rounded: mean varrho is 1 / W whatever is decided, but for the last bits.
+            series.curve.values.push_back(std::round(1e6 * s.mean) / 1e6);
           }
         }
         panel.series.push_back(std::move(series));
