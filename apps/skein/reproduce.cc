@@ -115,6 +115,12 @@ void KeptRuns::show(const std::string& name, double fraction) {
 }
 
 fs::path KeptRuns::run(const Scenario& scenario, const std::string& name) {
+  const fs::path place = keep(scenario, name);
+  finish_one();
+  return place;
+}
+
+fs::path KeptRuns::keep(const Scenario& scenario, const std::string& name) {
   const fs::path place = directory_ / "runs" / name;
   const std::string resolved = resolved_scenario(scenario);
   if (!fs::exists(place / "summary.json") || !same_scenario(place / "scenario.toml", resolved)) {
@@ -126,7 +132,6 @@ fs::path KeptRuns::run(const Scenario& scenario, const std::string& name) {
       // Its summary says so.
     }
   }
-  finish_one();
   return place;
 }
 

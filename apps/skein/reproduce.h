@@ -37,6 +37,8 @@ class KeptRuns {
   // The directory of a finished run of this scenario, trained now if it isn't there. A run that diverged is
   // finished too.
   std::filesystem::path run(const Scenario& scenario, const std::string& name);
+  // The same for a run that others start from, which does not count.
+  std::filesystem::path keep(const Scenario& scenario, const std::string& name);
 
   std::shared_ptr<const DataSplit> data(const Scenario& scenario);
   ThreadPool& pool() { return pool_; }

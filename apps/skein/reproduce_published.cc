@@ -102,6 +102,9 @@ class Study {
         options_(options),
         kept_(kept),
         file_(scenario_directory() / "paper" / fmt::format("{}-{}.toml", study.name, kind)),
+        starter_file_(kind == "published"
+                          ? scenario_directory() / "paper" / fmt::format("{}-starter.toml", study.name)
+                          : fs::path()),
         base_(load(Periods{}, {}, 1)),
         published_(scenario_directory() / "paper" / "published-curves.json") {}
 
@@ -121,11 +124,23 @@ class Study {
   Runs run(const Method& method, const Periods& periods, std::size_t seeds) const {
     Runs runs;
     for (std::size_t seed = 1; seed <= seeds; ++seed) {
-      const Scenario scenario = load(periods, method.settings, seed);
+      Scenario scenario = load(periods, method.settings, seed);
+      if (fs::exists(starter_file_)) {
+        scenario.learning.initial_model = starter(seed);
+      }
       runs.places.push_back(kept_.run(
           scenario, fmt::format("{}-L{}-G{}-seed{}", method.name, periods.local, periods.global, seed)));
     }
     return runs;
+  }
+
+  // The model that the published runs start from, where it is not PyTorch's default; trained once for each
+  // seed.
+  [[nodiscard]] fs::path starter(std::size_t seed) const {
+    std::vector<std::string> settings{fmt::format("run.seed={}", seed)};
+    settings.insert(settings.end(), options_.common.settings.begin(), options_.common.settings.end());
+    const Scenario scenario = load_scenario(starter_file_, {.settings = settings});
+    return kept_.keep(scenario, fmt::format("starter-seed{}", seed)) / "models" / "global.safetensors";
   }
 
   [[nodiscard]] std::size_t seeds_at(const Periods& periods) const {
@@ -154,6 +169,7 @@ class Study {
   const ReproduceOptions& options_;
   KeptRuns& kept_;
   fs::path file_;
+  fs::path starter_file_;
   Scenario base_;
   PublishedCurves published_;
 };
