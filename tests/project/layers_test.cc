@@ -39,7 +39,7 @@ const std::map<std::string, std::set<std::string>>& visible() {
 
 // simulation sees the three blocks through these alone.
 const std::set<std::string>& block_interfaces() {
-  static const std::set<std::string> headers = {"skein/learning/trainer.h", "skein/offloading/offloader.h",
+  static const std::set<std::string> headers = {"skein/learning/field.h", "skein/learning/trainer.h", "skein/offloading/offloader.h",
                                                 "skein/planning/planner.h"};
   return headers;
 }

@@ -1,0 +1,179 @@
+#include "skein/learning/data_field.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "skein/base/expect.h"
+#include "skein/base/random.h"
+#include "skein/learning/evaluation.h"
+
+namespace skein {
+namespace {
+
+// Plain numbers one after another.
+class Bytes {
+ public:
+  template <class T>
+  void put(T value) {
+    text_.append(reinterpret_cast<const char*>(&value), sizeof(T));
+  }
+  template <class T>
+  void put(const std::vector<T>& values) {
+    put<std::uint64_t>(values.size());
+    text_.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+  }
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+class BytesReader {
+ public:
+  explicit BytesReader(const std::string& text) : text_(text) {}
+
+  template <class T>
+  T get() {
+    T value{};
+    read(&value, sizeof(T));
+    return value;
+  }
+  template <class T>
+  std::vector<T> list() {
+    const auto count = get<std::uint64_t>();
+    expect(count <= (text_.size() - at_) / sizeof(T), "a saved field is whole");
+    std::vector<T> values(count);
+    read(values.data(), count * sizeof(T));
+    return values;
+  }
+  [[nodiscard]] bool at_end() const { return at_ == text_.size(); }
+
+ private:
+  void read(void* to, std::size_t size) {
+    expect(size <= text_.size() - at_, "a saved field is whole");
+    std::memcpy(to, text_.data() + at_, size);
+    at_ += size;
+  }
+
+  const std::string& text_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+DataField::DataField(DataFieldSetup setup, const nn::Network<float>& network, ThreadPool& pool)
+    : setup_(std::move(setup)), pool_(pool), workspaces_(network) {
+  first_device_.push_back(0);
+  for (const GroupShare& group : setup_.partition->groups) {
+    ClusterDrift& drift = drifts_.emplace_back();
+    drift.mix = group.mix;
+    for (const std::vector<SampleIndex>& samples : group.members) {
+      DeviceBuffer& buffer = buffers_.emplace_back(setup_.buffers[buffers_.size()]);
+      buffer.push(samples, 0);
+    }
+    first_device_.push_back(buffers_.size());
+  }
+  expect(setup_.rates.size() == drifts_.size(), "every cluster has its rates of drift");
+}
+
+std::vector<std::vector<SampleIndex>> DataField::offload(std::size_t device, std::span<const double> shares,
+                                                         std::uint64_t round) const {
+  RandomStream stream(setup_.seed, "offloaded points", device, round);
+  std::vector<std::vector<SampleIndex>> sent;
+  for (const std::vector<DataPoint>& points : buffers_[device].sample_for(shares, stream)) {
+    std::vector<SampleIndex>& samples = sent.emplace_back();
+    samples.reserve(points.size());
+    for (const DataPoint& point : points) {
+      samples.push_back(point.sample);
+    }
+  }
+  return sent;
+}
+
+ModelScore DataField::score(std::size_t cluster, const Model& model) {
+  RandomStream stream(setup_.seed, "cluster test", cluster, sequence_);
+  const std::vector<SampleIndex> samples =
+      draw(*setup_.test_pools, drifts_[cluster].mix, setup_.test_points, stream);
+  const Evaluation evaluation = evaluate(model, setup_.data->test, samples, workspaces_, pool_);
+  return {.accuracy = evaluation.accuracy, .loss = evaluation.loss};
+}
+
+std::vector<SampleIndex> DataField::cluster_samples(std::size_t cluster, std::size_t count) const {
+  std::vector<SampleIndex> all;
+  for (std::size_t device = first_device_[cluster]; device < first_device_[cluster + 1]; ++device) {
+    for (const DataPoint& point : buffers_[device].contents()) {
+      all.push_back(point.sample);
+    }
+  }
+  RandomStream stream(setup_.seed, "cluster gradient", cluster, sequence_);
+  stream.shuffle(all);
+  all.resize(std::min(count, all.size()));
+  return all;
+}
+
+std::vector<float> DataField::meta_gradient(std::size_t cluster, const Model& model) {
+  const std::vector<SampleIndex> samples = cluster_samples(cluster, setup_.gradient_points);
+  std::vector<float> gradient(model.size(), 0.0F);
+  if (samples.empty()) {
+    return gradient;
+  }
+  workspaces_.with([&](Workspace& workspace) {
+    const nn::Batch<float> batch = workspace.batches[0].read(setup_.data->train, samples);
+    Model& out = workspace.vectors[0];
+    out.resize(model.size());
+    workspace.engine.meta_gradient(model, {batch, batch, batch},
+                                   {.kind = nn::MetaGradient::first_order, .inner_step = setup_.inner_step},
+                                   nullptr, out);
+    std::ranges::copy(out, gradient.begin());
+  });
+  return gradient;
+}
+
+void DataField::advance() {
+  const DriftContext context{.options = setup_.drift, .pools = *setup_.pools, .seed = setup_.seed};
+  for (std::size_t cluster = 0; cluster < drifts_.size(); ++cluster) {
+    skein::advance(drifts_[cluster], setup_.rates[cluster], cluster, context);
+  }
+  ++sequence_;
+  for (std::size_t cluster = 0; cluster < drifts_.size(); ++cluster) {
+    for (std::size_t device = first_device_[cluster]; device < first_device_[cluster + 1]; ++device) {
+      RandomStream stream(setup_.seed, "arrivals", device, sequence_);
+      collect(buffers_[device], *setup_.pools, drifts_[cluster].mix, setup_.arrivals[device],
+              static_cast<std::uint32_t>(sequence_), stream);
+    }
+  }
+}
+
+std::string DataField::save() const {
+  Bytes bytes;
+  bytes.put<std::uint64_t>(sequence_);
+  for (const ClusterDrift& drift : drifts_) {
+    bytes.put(drift.mix);
+    bytes.put(drift.target);
+    bytes.put<std::uint64_t>(drift.num_targets);
+    bytes.put<std::uint64_t>(drift.sequence);
+  }
+  for (const DeviceBuffer& buffer : buffers_) {
+    bytes.put<std::uint64_t>(buffer.num_displaced());
+    bytes.put(buffer.contents());
+  }
+  return bytes.take();
+}
+
+void DataField::restore(const std::string& text) {
+  BytesReader reader(text);
+  sequence_ = reader.get<std::uint64_t>();
+  for (ClusterDrift& drift : drifts_) {
+    drift.mix = reader.list<double>();
+    drift.target = reader.list<double>();
+    drift.num_targets = reader.get<std::uint64_t>();
+    drift.sequence = reader.get<std::uint64_t>();
+  }
+  for (DeviceBuffer& buffer : buffers_) {
+    const auto displaced = reader.get<std::uint64_t>();
+    buffer = DeviceBuffer(buffer.capacity(), reader.list<DataPoint>(), displaced);
+  }
+  expect(reader.at_end(), "a saved field is of the same devices");
+}
+
+}  // namespace skein

@@ -1,0 +1,67 @@
+// A field of devices with buffers, whose data comes from a data set with each cluster's label mix.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "skein/base/distribution.h"
+#include "skein/base/thread_pool.h"
+#include "skein/learning/class_pools.h"
+#include "skein/learning/data_drift.h"
+#include "skein/learning/dataset.h"
+#include "skein/learning/device_buffer.h"
+#include "skein/learning/field.h"
+#include "skein/learning/partition.h"
+#include "skein/learning/workspace.h"
+
+namespace skein {
+
+// What is referred to must outlive the field.
+struct DataFieldSetup {
+  const DataSplit* data = nullptr;
+  const ClassPools* pools = nullptr;       // of the training set
+  const ClassPools* test_pools = nullptr;  // of the test set
+  const Partition* partition = nullptr;    // a group per cluster, its members the devices
+  std::vector<std::size_t> buffers{};      // capacity of each device, in the world's order
+  std::vector<std::size_t> arrivals{};     // new points of each device and sequence
+  DriftOptions drift{};
+  std::vector<ClusterDriftRates> rates{};  // of each cluster
+  double inner_step = 1e-3;
+  std::size_t test_points = 500;      // that a model is scored on
+  std::size_t gradient_points = 128;  // of a cluster, for its meta-gradient
+  std::uint64_t seed = 0;
+};
+
+class DataField final : public Field {
+ public:
+  DataField(DataFieldSetup setup, const nn::Network<float>& network, ThreadPool& pool);
+
+  [[nodiscard]] std::size_t sequence() const override { return sequence_; }
+  [[nodiscard]] std::size_t num_points(std::size_t device) const override { return buffers_[device].size(); }
+  [[nodiscard]] std::vector<std::vector<SampleIndex>> offload(std::size_t device,
+                                                              std::span<const double> shares,
+                                                              std::uint64_t round) const override;
+  ModelScore score(std::size_t cluster, const Model& model) override;
+  std::vector<float> meta_gradient(std::size_t cluster, const Model& model) override;
+  [[nodiscard]] const LabelMix& mix(std::size_t cluster) const override { return drifts_[cluster].mix; }
+  void advance() override;
+  [[nodiscard]] std::string save() const override;
+  void restore(const std::string& bytes) override;
+
+ private:
+  [[nodiscard]] std::vector<SampleIndex> cluster_samples(std::size_t cluster, std::size_t count) const;
+
+  DataFieldSetup setup_;
+  ThreadPool& pool_;
+  Workspaces workspaces_;
+  std::vector<std::size_t> first_device_;  // of each cluster, and the end
+  std::vector<DeviceBuffer> buffers_;
+  std::vector<ClusterDrift> drifts_;
+  std::size_t sequence_ = 0;
+};
+
+}  // namespace skein

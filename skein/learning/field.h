@@ -1,0 +1,55 @@
+// What the devices have, and how models do on it: the learning block's other face to the rest of the system.
+//
+// Data stays still during a training sequence; between sequences new points arrive and distributions drift.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "skein/learning/class_pools.h"
+#include "skein/learning/trainer.h"
+
+namespace skein {
+
+struct ModelScore {
+  double accuracy = 0.0;  // share of samples, 0 to 1
+  double loss = 0.0;      // mean cross-entropy, nats
+};
+
+class Field {
+ public:
+  Field() = default;
+  virtual ~Field() = default;
+  Field(const Field&) = delete;
+  Field& operator=(const Field&) = delete;
+  Field(Field&&) = delete;
+  Field& operator=(Field&&) = delete;
+
+  // The sequence that the data is of.
+  [[nodiscard]] virtual std::size_t sequence() const = 0;
+  // Data points that a device (of the world's list) holds.
+  [[nodiscard]] virtual std::size_t num_points(std::size_t device) const = 0;
+  // What a device sends to each of several receivers in one local round: these shares of its buffer, no point
+  // twice. The round names the random draw.
+  [[nodiscard]] virtual std::vector<std::vector<SampleIndex>> offload(std::size_t device,
+                                                                      std::span<const double> shares,
+                                                                      std::uint64_t round) const = 0;
+  // A model on a cluster's data of now: fresh samples, of its present mix.
+  virtual ModelScore score(std::size_t cluster, const Model& model) = 0;
+  // The meta-gradient of a model on what a cluster's devices hold now.
+  virtual std::vector<float> meta_gradient(std::size_t cluster, const Model& model) = 0;
+  // Labels and their shares in a cluster's present distribution.
+  [[nodiscard]] virtual const LabelMix& mix(std::size_t cluster) const = 0;
+
+  // To the next sequence: arrivals and drift.
+  virtual void advance() = 0;
+
+  // All that changes, as bytes; and back.
+  [[nodiscard]] virtual std::string save() const = 0;
+  virtual void restore(const std::string& bytes) = 0;
+};
+
+}  // namespace skein

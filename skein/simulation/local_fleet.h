@@ -1,0 +1,58 @@
+// The leaders of all swarms on the threads of this machine.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "skein/base/thread_pool.h"
+#include "skein/learning/field.h"
+#include "skein/learning/trainer.h"
+#include "skein/offloading/offloader.h"
+#include "skein/simulation/fleet.h"
+#include "skein/world/links.h"
+#include "skein/world/world.h"
+
+namespace skein {
+
+// Problem P of a task's local rounds, with the data that each of the cluster's devices holds. Empty rounds:
+// the leader itself lacks energy, and `culprit` says so.
+struct LeaderProblem {
+  std::vector<OffloadingInstance> rounds{};
+  std::string culprit{};
+};
+using ProblemBuilder = std::function<LeaderProblem(const LeaderTask&, std::span<const double> device_data)>;
+
+// What is referred to must outlive the fleet.
+struct LocalFleetSetup {
+  const World* world = nullptr;
+  Field* field = nullptr;
+  Trainer* trainer = nullptr;
+  const Offloader* offloader = nullptr;
+  bool joint = false;  // rounds of a task as one problem, or one after another
+  ProblemBuilder problem{};
+  DataSize point_size{};
+  DataSize model_size{};
+};
+
+class LocalFleet final : public Fleet {
+ public:
+  LocalFleet(LocalFleetSetup setup, ThreadPool& pool) : setup_(std::move(setup)), pool_(pool) {}
+
+  std::vector<LeaderUpdate> run(std::span<const LeaderTask> tasks) override;
+  std::vector<Model> personalise(std::span<const LeaderTask> tasks,
+                                 std::span<const LeaderUpdate> updates) override;
+
+ private:
+  struct Gathered;
+  [[nodiscard]] OffloadResult decide(const LeaderTask& task) const;
+  [[nodiscard]] Gathered gather(const LeaderTask& task, const SwarmLinks& links,
+                                const OffloadDecision& decision, std::size_t local_round) const;
+  void book(const LeaderTask& task, const SwarmLinks& links, const OffloadDecision& decision,
+            const Gathered& gathered, LeaderUpdate& update) const;
+
+  LocalFleetSetup setup_;
+  ThreadPool& pool_;
+};
+
+}  // namespace skein

@@ -1,0 +1,64 @@
+// What a mission leaves behind, sequence by sequence: plain values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "skein/planning/planner.h"
+#include "skein/simulation/fleet.h"
+
+namespace skein {
+
+struct SwarmRecord {
+  std::size_t from = 0;  // sites
+  std::size_t to = 0;
+  bool active = false;
+  double arrival_s = 0.0;   // when it is there
+  double finished_s = 0.0;  // when its part of the sequence is over
+  double distance_m = 0.0;
+  double travel_j = 0.0;
+  double recharged_j = 0.0;
+  double least_battery_j = 0.0;  // at the end
+  double least_margin_j = 0.0;   // least of battery minus threshold over its UAVs, at the end
+  double objective = 0.0;        // mean O of its local rounds
+  std::uint64_t points_sent = 0;
+  std::uint64_t points_trained = 0;
+  std::string culprit{};                      // why it did not train, if so
+  std::vector<OffloadSummary> last_rounds{};  // decisions of its last global round
+};
+
+struct ClusterRecord {
+  bool visited = false;
+  double handed_over_s = 0.0;    // when it got its new model, if visited
+  double age = 0.0;              // sequences since it was visited, at the end
+  double accuracy_before = 0.0;  // of its model on its data of this sequence, 0 to 1
+  double accuracy_after = 0.0;   // the same with the model it has at the end
+  double loss_before = 0.0;
+  double loss_after = 0.0;
+  double drift = 0.0;             // latest estimate, squared norm per sequence
+  double squared_gradient = 0.0;  // of its model at the end of the last visit
+  std::vector<double> mix{};
+};
+
+struct SequenceRecord {
+  std::size_t sequence = 0;
+  double start_s = 0.0;
+  double end_s = 0.0;
+  Plan plan{};
+  double reward = 0.0;
+  double mean_objective = 0.0;         // over active swarms
+  double squared_meta_gradient = 0.0;  // of the global model, mean over visited clusters
+  std::size_t global_rounds = 0;
+  std::size_t local_iterations = 0;
+  double data_bits = 0.0;
+  double model_bits = 0.0;
+  std::size_t below_threshold = 0;  // swarms
+  double shortfall_j = 0.0;         // asked of empty batteries
+  std::vector<SwarmRecord> swarms{};
+  std::vector<ClusterRecord> clusters{};
+  std::vector<double> battery_j{};  // of every UAV at the end
+};
+
+}  // namespace skein
