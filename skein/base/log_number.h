@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <compare>
 #include <limits>
 
 #include "skein/base/expect.h"
@@ -45,7 +44,8 @@ class LogNumber {
     return a.is_zero() ? LogNumber() : from_log(a.log_ - b.log_);
   }
   LogNumber& operator+=(LogNumber other) { return *this = *this + other; }
-  friend auto operator<=>(LogNumber a, LogNumber b) = default;
+  friend bool operator==(LogNumber a, LogNumber b) = default;
+  friend bool operator<(LogNumber a, LogNumber b) { return a.log_ < b.log_; }
 
  private:
   [[nodiscard]] bool is_zero() const { return log_ == -std::numeric_limits<double>::infinity(); }

@@ -216,10 +216,11 @@ class Study {
     const std::vector<WorkerPlace> places = places_of(swarms_);
     std::vector<double> errors(places.size());
     pool_.parallel_for(places.size(), [&](std::size_t i) {
-      const auto& [u, j] = places[i];
+      const WorkerPlace& at = places[i];
       losses_.with([&](SampleLoss& loss) {
-        errors[i] = measured_mini_batch_error(estimator(), swarms_[u][j], tasks_[u].workers[j].batch_sizes,
-                                              last, setup_.num_draws, loss);
+        errors[i] = measured_mini_batch_error(estimator(), swarms_[at.swarm][at.member],
+                                              tasks_[at.swarm].workers[at.member].batch_sizes, last,
+                                              setup_.num_draws, loss);
       });
     });
     measured_.mini_batch_error = mean_of_workers([&](std::size_t i) { return errors[i]; });

@@ -54,7 +54,7 @@ class SampleLoss {
 
  private:
   template <class Work>
-  double mean(const SampleSet& samples, Parameters& out, const Work& work);
+  double mean(const SampleSet& set, Parameters& out, const Work& work);
   nn::Batch<double> read(const SampleSet& set, std::span<const SampleIndex> samples);
 
   const Dataset& data_;

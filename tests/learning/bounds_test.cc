@@ -39,28 +39,27 @@ class BoundsReference : public ::testing::Test {
     return json::parse(read_file(SKEIN_SOURCE_DIR "/tests/reference/bounds_reference.json", 1U << 22U));
   }
   struct Case {
-    BoundConstants constants{};
-    BoundConstants cluster{};
-    BoundSteps steps{};
+    BoundConstants constants;
+    BoundConstants cluster;
+    BoundSteps steps;
 
-    explicit Case(const json& data) {
-      const json& w = data["constants"];
-      constants = {.gradient_bound = w["B"],
-                   .gradient_lipschitz = w["mu"],
-                   .meta_lipschitz = w["muF"],
-                   .gradient_variance = w["sG"],
-                   .hessian_variance = w["sH"],
-                   .swarm_gradient_variability = w["gGu"],
-                   .swarm_hessian_variability = w["gHu"],
-                   .network_gradient_variability = w["gG"],
-                   .network_hessian_variability = w["gH"]};
-      cluster = constants;
+    explicit Case(const json& data)
+        : constants{.gradient_bound = data["constants"]["B"],
+                    .gradient_lipschitz = data["constants"]["mu"],
+                    .meta_lipschitz = data["constants"]["muF"],
+                    .gradient_variance = data["constants"]["sG"],
+                    .hessian_variance = data["constants"]["sH"],
+                    .swarm_gradient_variability = data["constants"]["gGu"],
+                    .swarm_hessian_variability = data["constants"]["gHu"],
+                    .network_gradient_variability = data["constants"]["gG"],
+                    .network_hessian_variability = data["constants"]["gH"]},
+          cluster(constants),
+          steps{.inner_step = data["constants"]["eta1"],
+                .meta_step = data["constants"]["eta2"],
+                .local_period = data["tau_L"],
+                .global_period = data["tau_G"]} {
       cluster.gradient_variance = data["cluster"]["sG"];
       cluster.hessian_variance = data["cluster"]["sH"];
-      steps = {.inner_step = w["eta1"],
-               .meta_step = w["eta2"],
-               .local_period = data["tau_L"],
-               .global_period = data["tau_G"]};
     }
   };
 
@@ -231,8 +230,8 @@ TEST(Bounds, CoefficientsAreTheBoundsThemselves) {
       errors.push_back(mini_batch_error(found->error(), b));
       sampling.push_back(sampling_error(found->error(), b.points));
     }
-    const double error = weighted_mean<double>(data, errors);
-    const double mismatch = weighted_mean<double>(data, sampling);
+    const auto error = weighted_mean<double>(data, errors);
+    const auto mismatch = weighted_mean<double>(data, sampling);
     const auto parameters = parameter_variability(setting.steps, setting.constants,
                                                   steady_inputs(setting.steps, error, 10.0, 10.0));
     const double xi =
