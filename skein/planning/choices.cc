@@ -72,10 +72,8 @@ bool ChoiceFinder::may_go(std::span<const double> state, std::size_t swarm, std:
     return arriving >= 0.0 || (site == here && rule == Rule::reachable);
   }
   const double after = battery_after(state, swarm, site);
-  if (rule == Rule::reachable) {
-    return after >= 0.0 || site == here;
-  }
-  return after >= e.threshold_j[swarm] && after >= to_station_j_[swarm * e.num_sites() + site];
+  const bool leads_on = after >= to_station_j_[swarm * e.num_sites() + site];
+  return rule == Rule::reachable ? leads_on || site == here : leads_on && after >= e.threshold_j[swarm];
 }
 
 bool ChoiceFinder::will_need_station(std::span<const double> state, std::size_t swarm,

@@ -1,9 +1,9 @@
 // The legal plans of a state, with the model's one-step reward of each.
 //
-// Legal: no two swarms at one site, and every flight within the battery. With the environment's battery mask
-// also: no swarm ends below its threshold, whoever is above a cluster can still reach some station, and
-// there are stations enough for the swarms that could not go on without one. Where no plan keeps all of
-// this, the last condition is dropped, then the mask; staying where one is always counts as within reach.
+// Legal: no two swarms at one site, every flight within the battery, and whoever is above a cluster can still
+// reach some station. With the environment's battery mask also: no swarm ends below its threshold, and there
+// are stations enough for the swarms that could not go on without one. Where no plan keeps all of this, the
+// last condition is dropped, then the mask; staying where one is always counts as within reach.
 //
 // Of each set of destinations there is one plan, with the timing of the least one-step cost: energies of
 // training hardly depend on the timing beside a flight's (docs/results.md).
@@ -44,7 +44,6 @@ class ChoiceFinder {
   // Never empty. Replaces what was in `choices`, whose memory is used again.
   void find(std::span<const double> state, Choices& choices) const;
 
-  // What it costs to end a sequence at a site, without the sum over all clusters' gradients.
   enum class Rule { careful, masked, reachable };
   // Whether the swarm may go there.
   [[nodiscard]] bool may_go(std::span<const double> state, std::size_t swarm, std::size_t site,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -241,12 +242,12 @@ Replay replay(const EnvironmentFile& file) {
   for (std::size_t i = 0; i < file.trace.size(); ++i) {
     const TraceEpoch& epoch = file.trace[i];
     const auto compare = [&](double ours, double theirs, double& worst) {
-      const double deviation = std::abs(ours - theirs) / std::max(1.0, std::abs(theirs));
-      // A number that is none is the worst deviation of all.
-      if (!(deviation <= worst)) {
-        worst = deviation;
+      double deviation = std::abs(ours - theirs) / std::max(1.0, std::abs(theirs));
+      if (!std::isfinite(deviation)) {
+        deviation = std::numeric_limits<double>::infinity();
       }
-      if (!(deviation <= result.deviation)) {
+      worst = std::max(worst, deviation);
+      if (deviation > result.deviation) {
         result.deviation = deviation;
         result.worst_epoch = i;
       }

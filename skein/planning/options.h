@@ -48,7 +48,7 @@ struct BeamOptions {
 // Recurrent Q-learning (section V-B and appendix A; where we differ, docs/results.md says why).
 struct LearnerOptions {
   std::size_t environments = 8;  // side by side
-  std::size_t steps = 4000;      // of each
+  std::size_t steps = 8000;      // of each
   std::size_t batch = 32;
   std::size_t update_period = 2;    // steps between updates
   std::size_t replay_steps = 4000;  // steps of all environments that are remembered
@@ -72,7 +72,7 @@ struct PlanningOptions {
   double recharge_kj = 0.0;        // what a battery gains in a sequence at a station; 0: it is full
   std::filesystem::path tables{};  // solved configurations; empty: a closed form
   std::filesystem::path agent{};   // what `skein plan train` wrote, for planners that learn
-  double discount = 0.9;           // the paper: 0.7
+  double discount = 0.95;          // the paper: 0.7
   double exploration = 0.7;
   double least_exploration = 0.005;
   BeamOptions beam{};
