@@ -64,6 +64,7 @@ void add_check_command(CLI::App& program);
 void add_data_command(CLI::App& program);
 void add_gradcheck_command(CLI::App& program);
 void add_new_command(CLI::App& program);
+void add_plan_command(CLI::App& program);
 void add_reproduce_command(CLI::App& program);
 void add_run_command(CLI::App& program);
 void add_train_command(CLI::App& program);

@@ -56,6 +56,7 @@ int run(int argc, char** argv) {
   add_data_command(program);
   add_train_command(program);
   add_gradcheck_command(program);
+  add_plan_command(program);
   add_reproduce_command(program);
 
   try {

@@ -55,6 +55,8 @@ std::string fingerprint(const Environment& e, const PlanningOptions& o, std::uin
                      e.tables.timings.size());
 }
 
+std::string short_name(std::string_view fingerprint) { return fmt::format("{:016x}", sum_of(fingerprint)); }
+
 CheckpointWriter::CheckpointWriter() : bytes_(magic) {}
 
 void CheckpointWriter::raw(const void* data, std::size_t size) {

@@ -14,6 +14,9 @@ namespace skein {
 // What a training must share with its checkpoint: environment, options and seed.
 std::string fingerprint(const Environment& environment, const PlanningOptions& options, std::uint64_t seed);
 
+// A fingerprint as a name for files: 16 hexadecimal digits.
+std::string short_name(std::string_view fingerprint);
+
 class CheckpointWriter {
  public:
   CheckpointWriter();

@@ -271,6 +271,9 @@ QLearner::~QLearner() = default;
 std::size_t QLearner::num_steps() const { return inside_->steps; }
 std::size_t QLearner::num_updates() const { return inside_->updates; }
 bool QLearner::done() const { return inside_->steps >= inside_->options.learner.steps; }
+double QLearner::progress() const {
+  return static_cast<double>(inside_->steps) / static_cast<double>(inside_->options.learner.steps);
+}
 const std::vector<CurvePoint>& QLearner::curve() const { return inside_->curve; }
 
 void QLearner::step(ThreadPool& pool) {

@@ -50,6 +50,8 @@ class QLearner {
   [[nodiscard]] std::size_t num_steps() const;  // done
   [[nodiscard]] std::size_t num_updates() const;
   [[nodiscard]] bool done() const;
+  // From 0 to 1.
+  [[nodiscard]] double progress() const;
   // One step of every environment, and an update of the network where one is due.
   void step(ThreadPool& pool);
 
