@@ -56,7 +56,7 @@ void print_summary(const Scenario& s, const SampledWorld& sampled) {
                                 s.offloading.learning_weight, s.offloading.point_size.spread.to_toml(),
                                 s.offloading.local_time_limit.spread.to_toml()));
   row("planning", fmt::format("discount {:g}, penalty {:g}, recharge cost {:g}", s.planning.discount,
-                              s.planning.penalty, s.planning.recharge_cost));
+                              s.planning.reward.penalty, s.planning.reward.recharge_cost));
 }
 
 void check(const CommonOptions& options, bool resolved) {

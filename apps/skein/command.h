@@ -67,6 +67,7 @@ void add_gradcheck_command(CLI::App& program);
 void add_gp_command(CLI::App& program);
 void add_new_command(CLI::App& program);
 void add_optimize_command(CLI::App& program);
+void add_plan_command(CLI::App& program);
 void add_reproduce_command(CLI::App& program);
 void add_run_command(CLI::App& program);
 void add_train_command(CLI::App& program);

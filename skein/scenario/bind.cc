@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string>
 
 #include "skein/scenario/build.h"
+#include "skein/scenario/build_planner.h"
 
 namespace skein {
 namespace {
@@ -355,23 +357,85 @@ void bind_offloading(Fields& f, OffloadingOptions& o) {
   f.number("local_time_s", o.local_time_limit, "for gathering and processing before a local aggregation");
 }
 
-void bind_planning(Fields& f, PlanningOptions& o) {
-  constexpr Range periods{.low = 1, .high = 10000, .whole = true};
-  f.choice("planner", o.planner,
-           Names6{"beam", "learned", "myopic", "sequential", "nearest", "threshold_nearest"}, "who decides");
-  f.real("reward_scale", o.reward_scale, positive, "reward C");
+void bind_reward(Fields& f, RewardOptions& o) {
+  f.real("reward_scale", o.scale, positive, "reward C");
   f.real("objective_weight", o.objective_weight, non_negative, "c_1 of the reward, on O(s)");
   f.real("gradient_weight", o.gradient_weight, non_negative,
          "c_2 of the reward, on unvisited clusters' gradients");
   f.real("travel_weight", o.travel_weight, non_negative, "c_3 of the reward, per J of travel");
   f.real("penalty", o.penalty, non_negative, "for each swarm below its battery threshold");
-  f.real("recharge_cost", o.recharge_cost, non_negative, "O(s) of a swarm at a station");
+  f.real("recharge_cost", o.recharge_cost, non_negative,
+         "of a swarm at a station, in place of c_1 O; the paper has none, at 0 it pays to stay there");
+  f.flag("zero_on_violation", o.zero_on_violation,
+         "with a swarm below its threshold only penalties count, as published");
+  f.choice("gradient_form", o.gradient, Names2{"capped_age", "bound"},
+           "G of an unvisited cluster: min(age, age_cap) drift as published, or the paper's lemma");
+  f.real("age_cap", o.age_cap, {.low = 1, .high = 1e6}, "for capped_age: sequences");
+  f.real("visited_gradient", o.visited_gradient, non_negative,
+         "for bound: squared meta-gradient that a visit leaves");
+}
+
+void bind_beam(Fields& f, BeamOptions& o) {
+  constexpr Range counts{.low = 1, .high = 10000, .whole = true};
+  f.whole("width", o.width, counts, "paths that are kept");
+  f.whole("horizon", o.horizon, counts, "sequences that it looks ahead");
+  f.whole("replan", o.replan, counts, "plans carried out before the next search");
+}
+
+void bind_learner(Fields& f, LearnerOptions& o) {
+  constexpr Range counts{.low = 1, .high = 10000000, .whole = true};
+  f.whole("environments", o.environments, counts, "environments side by side");
+  f.whole("steps", o.steps, counts, "training sequences of each");
+  f.whole("batch", o.batch, counts, "transitions of an update M^Q");
+  f.whole("update_period", o.update_period, counts, "steps between updates");
+  f.whole("replay_steps", o.replay_steps, counts, "steps that are remembered B^Q; the paper: 20");
+  f.whole("target_period", o.target_period, counts, "updates between copies to the target; the paper: 20");
+  f.whole("window", o.window, {.low = 1, .high = 64, .whole = true}, "sequences that the LSTM sees");
+  f.whole("memory", o.memory, {.low = 0, .high = 1024, .whole = true}, "size of the LSTM; 0: none");
+  f.whole("hidden", o.hidden, {.low = 1, .high = 4096, .whole = true}, "first layer after it");
+  f.whole("hidden2", o.hidden2, {.low = 1, .high = 4096, .whole = true}, "second layer after it");
+  f.real("step", o.step, small_step, "step size of Adam at first");
+  f.real("last_step", o.last_step, small_step, "and at last");
+  f.real("decay_share", o.decay_share, positive_ratio,
+         "share of the steps in which exploration falls to its least");
+  f.flag("model_reward", o.model_reward, "Q is the model's one-step reward and what the network adds");
+}
+
+void bind_planning(Fields& f, PlanningOptions& o) {
+  constexpr Range periods{.low = 1, .high = 10000, .whole = true};
+  const std::vector<std::string_view> names = planner_names();
+  auto planner = static_cast<std::size_t>(std::ranges::find(names, o.planner) - names.begin());
+  f.one_of("planner", planner, names, "who decides");
+  o.planner = names[planner];
+  bind_reward(f, o.reward);
+  f.flag("battery_mask", o.battery_mask,
+         "plans that take a swarm below its threshold are no choice while there are others");
+  f.real("stay_distance_m", o.stay_distance_m, {.low = 0, .high = 1e6},
+         "flown by a swarm that stays at its site; published: 500 to 1000");
+  f.real("recharge_kj", o.recharge_kj, non_negative,
+         "gained by a battery in a sequence at a station; 0: it is full");
+  const auto path = [&](std::string_view key, std::filesystem::path& file, std::string_view help) {
+    std::string text = file.string();
+    f.text(key, text, help);
+    file = text;
+  };
+  path("tables", o.tables, "JSON file of solved configurations; empty: a closed form");
+  path("agent", o.agent, "what `skein plan train` wrote, for planners that learn; empty: train when needed");
   f.real("discount", o.discount, {.low = 0, .high = 1, .high_open = true}, "of future rewards gamma");
   f.real("exploration", o.exploration, ratio, "share of random plans at first epsilon");
   f.real("least_exploration", o.least_exploration, ratio, "and at last");
   f.reals("durations", o.durations, periods, "T_s to choose from, in local iterations");
   f.reals("local_periods", o.local_periods, periods, "tau^L to choose from");
   f.reals("global_periods", o.global_periods, periods, "tau^G to choose from");
+  f.section("drift", "Drift of each cluster as the planner sees it, in the reward's scale.", [&] {
+    f.number("start", o.drift.start, "at first; a list has one number per cluster");
+    f.number("end", o.drift.end, "at last; a list has one number per cluster");
+    f.whole("sequences", o.drift.sequences, {.low = 0, .high = 10000000, .whole = true},
+            "from start to end; 0: start for ever");
+  });
+  f.section("beam", "Beam search.", [&] { bind_beam(f, o.beam); });
+  f.section("guided", "Beam search with the learned value at its end.", [&] { bind_beam(f, o.guided); });
+  f.section("learner", "Recurrent Q-learning.", [&] { bind_learner(f, o.learner); });
 }
 
 }  // namespace

@@ -133,6 +133,15 @@ void check_planning(Check& check, const PlanningOptions& planning) {
       }
     }
   }
+  for (const auto& [size, key] : {std::pair{planning.learner.memory, "memory"},
+                                  {planning.learner.hidden, "hidden"},
+                                  {planning.learner.hidden2, "hidden2"}}) {
+    check.require(size % 8 == 0, fmt::format("planning.learner.{}", key), fmt::format("{}", size),
+                  "must be a multiple of 8");
+  }
+  check.require(planning.learner.replay_steps >= 2 * planning.learner.window, "planning.learner.replay_steps",
+                fmt::format("{}", planning.learner.replay_steps),
+                fmt::format("must be at least twice planning.learner.window, {}", planning.learner.window));
   check.require(planning.least_exploration <= planning.exploration, "planning.least_exploration",
                 fmt::format("{:g}", planning.least_exploration),
                 fmt::format("must be at most planning.exploration, {:g}", planning.exploration));

@@ -1,0 +1,200 @@
+#include "plan.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "skein/base/file.h"
+#include "skein/planning/checkpoint.h"
+#include "skein/planning/environment_file.h"
+#include "skein/planning/environment_world.h"
+#include "skein/scenario/build.h"
+
+namespace skein::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+constexpr double most_deviation = 1e-6;
+constexpr std::size_t checkpoint_period = 500;  // steps
+
+struct ReplayOptions {
+  CommonOptions common;
+  std::string file;
+};
+
+// The file has the numbers; the scenario has what the paper leaves open.
+Environment environment_of_file(const PlanOptions& options, const Scenario& scenario) {
+  Environment e = load_environment(options.environment).environment;
+  const PlanningOptions& planning = scenario.planning;
+  e.battery_mask = planning.battery_mask;
+  e.recharge_j = planning.recharge_kj * 1e3;
+  e.reward.zero_on_violation = planning.reward.zero_on_violation;
+  e.reward.gradient = planning.reward.gradient;
+  e.reward.visited_gradient = planning.reward.visited_gradient;
+  if (planning.drift.sequences > 0) {
+    e.drift.sequences = planning.drift.sequences;
+    for (std::size_t c = 0; c < e.num_clusters; ++c) {
+      RandomStream stream(scenario.run.seed, "planning.drift.end", c);
+      e.drift.end[c] = planning.drift.end.sample(stream, c);
+    }
+  }
+  return e;
+}
+
+void refuse_impossible(const Environment& environment, const std::string& file) {
+  std::vector<Fault> faults = faults_of(environment);
+  for (Fault& fault : faults) {
+    fault.file = file;
+  }
+  if (!faults.empty()) {
+    throw InputError(std::move(faults));
+  }
+}
+
+void replay_command(const ReplayOptions& options) {
+  const EnvironmentFile file = load_environment(options.file);
+  if (file.trace.empty()) {
+    throw InputError(
+        Fault{.file = options.file, .key = "trace", .message = "is missing or empty: nothing to replay"});
+  }
+  const Replay result = replay(file);
+  const bool fits = result.deviation <= most_deviation;
+  if (options.common.json()) {
+    fmt::print("{}\n", ordered_json{{"fits", fits},
+                                    {"epochs", result.epochs},
+                                    {"deviation", result.deviation},
+                                    {"worst_epoch", result.worst_epoch},
+                                    {"reward", result.reward},
+                                    {"learning_objective", result.learning_objective},
+                                    {"battery", result.battery},
+                                    {"battery_J", result.battery_j},
+                                    {"age", result.age},
+                                    {"epochs_with_other_violations", result.below_threshold},
+                                    {"allowed", most_deviation}}
+                           .dump(1));
+  } else if (options.common.talks()) {
+    fmt::print(
+        "{} epochs replayed; largest deviation {:.2e} in epoch {} (allowed {:.0e}, of a number or of 1 where "
+        "it is "
+        "smaller)\n  reward {:.2e}, learning objective {:.2e}, batteries {:.2e} ({:.2e} J), ages "
+        "{:.2e}\n{}\n",
+        result.epochs, result.deviation, result.worst_epoch, most_deviation, result.reward,
+        result.learning_objective, result.battery, result.battery_j, result.age,
+        fits ? "The trace comes out." : "The trace does not come out.");
+  }
+  if (!fits) {
+    throw CLI::RuntimeError(static_cast<int>(Exit::answer_is_no));
+  }
+}
+
+}  // namespace
+
+void add_environment_options(CLI::App& command, PlanOptions& options) {
+  add_scenario(command, options.common);
+  command
+      .add_option("--environment", options.environment,
+                  "Plan for this JSON environment instead of the scenario's world; its trace does not count")
+      ->type_name("FILE");
+  command.add_option("--threshold", options.threshold_kj, "Battery threshold of all swarms, in kJ")
+      ->type_name("KJ")
+      ->check(CLI::NonNegativeNumber);
+}
+
+void add_agent_option(CLI::App& command, PlanOptions& options) {
+  command
+      .add_option("--agent", options.agent,
+                  "What `skein plan train` wrote; without one, planners that learn are trained first")
+      ->type_name("FILE");
+}
+
+PlanSetup plan_setup(const PlanOptions& options) {
+  PlanSetup setup{.scenario = load(options.common)};
+  Environment environment;
+  if (!options.environment.empty()) {
+    environment = environment_of_file(options, setup.scenario);
+  } else {
+    environment = with_file_named(options.common, [&] {
+      ThreadPool pool(options.common.threads);
+      return planning_environment(build_world(setup.scenario, pool), setup.scenario.planning);
+    });
+  }
+  if (options.threshold_kj) {
+    environment.threshold_j.assign(environment.num_swarms, *options.threshold_kj * 1e3);
+  }
+  refuse_impossible(environment,
+                    options.environment.empty() ? scenario_name(options.common) : options.environment);
+  setup.environment = std::make_shared<const Environment>(std::move(environment));
+  return setup;
+}
+
+std::shared_ptr<const Environment> geometry_of(const std::shared_ptr<const Environment>& environment,
+                                               std::size_t geometry) {
+  if (geometry == 0) {
+    return environment;
+  }
+  Environment other = with_geometry(*environment, geometry);
+  refuse_impossible(other, fmt::format("geometry {}", geometry));
+  return std::make_shared<const Environment>(std::move(other));
+}
+
+void train_in(QLearner& learner, const fs::path& directory, std::size_t until, ThreadPool& pool,
+              const std::function<void(double)>& progress) {
+  const fs::path checkpoint = directory / "checkpoint.bin";
+  if (fs::exists(checkpoint)) {
+    learner.restore(checkpoint);
+  }
+  while (!learner.done() && (until == 0 || learner.num_steps() < until)) {
+    learner.step(pool);
+    if (learner.num_steps() % checkpoint_period == 0) {
+      learner.save(checkpoint);
+    }
+    progress(learner.progress());
+  }
+  learner.save(checkpoint);
+  if (learner.done()) {
+    save_agent(directory / "agent.safetensors", learner.agent());
+  }
+}
+
+std::shared_ptr<const Agent> agent_for(const PlanOptions& options, const PlanSetup& setup,
+                                       const std::shared_ptr<const Environment>& environment,
+                                       std::uint64_t seed, const fs::path& directory, ThreadPool& pool,
+                                       const std::function<void(double)>& progress) {
+  const PlanningOptions& planning = setup.scenario.planning;
+  const std::string given = options.agent.empty() ? planning.agent.string() : options.agent;
+  if (!given.empty()) {
+    return std::make_shared<const Agent>(load_agent(given, *environment));
+  }
+  // An agent of another training has another name.
+  const std::string name = short_name(fingerprint(*environment, planning, seed));
+  const fs::path place = directory / "agents" / name;
+  if (!fs::exists(place / "agent.safetensors")) {
+    QLearner learner(environment, planning, seed);
+    train_in(learner, place, 0, pool, progress);
+    fs::remove(place / "checkpoint.bin");
+  }
+  return std::make_shared<const Agent>(load_agent(place / "agent.safetensors", *environment));
+}
+
+void add_plan_command(CLI::App& program) {
+  CLI::App* command =
+      program.add_subcommand("plan", "Where swarms fly, when they recharge, how long they train");
+  command->require_subcommand(1);
+  add_plan_train_command(*command);
+  add_plan_eval_command(*command);
+  add_plan_show_command(*command);
+  auto options = std::make_shared<ReplayOptions>();
+  CLI::App* replay = command->add_subcommand(
+      "replay", "Carry out the plans of an environment's trace; exit code 1 if other numbers come out");
+  replay->add_option("FILE", options->file, "A JSON environment with a trace")->required();
+  replay->add_flag("--quiet", options->common.quiet, "Print nothing but errors");
+  replay->add_option("--format", options->common.format, "text for people, json for programs")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  replay->footer("Example:\n  skein plan replay tests/reference/planning_environment.json");
+  replay->callback([options] { replay_command(*options); });
+}
+
+}  // namespace skein::app

@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "plan.h"
+#include "skein/base/file.h"
+#include "skein/planning/trajectory_svg.h"
+#include "skein/scenario/build_planner.h"
+#include "text_table.h"
+
+namespace skein::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+struct PlanShowOptions {
+  PlanOptions plan;
+  std::string planner;
+  std::size_t epochs = 40;
+};
+
+std::vector<std::string> cells(const Environment& e, const EpochRecord& record, std::size_t epoch) {
+  const StateLayout at(e);
+  const Timing& timing = record.plan.timing;
+  std::vector<std::string> row{fmt::format("{}", epoch + 1)};
+  for (std::size_t u = 0; u < e.num_swarms; ++u) {
+    row.push_back(e.site_name(record.plan.destinations[u]));
+    row.push_back(fmt::format("{:.1f}", record.state[at.battery() + u] / 1e3));
+  }
+  row.push_back(fmt::format("{:g}", timing.duration));
+  row.push_back(fmt::format("{:g}, {:g}", timing.local_period, timing.global_period));
+  row.push_back(fmt::format("{:.1f}", record.outcome.travel_j / 1e3));
+  row.push_back(fmt::format("{:.1f}", record.outcome.reward));
+  row.push_back(fmt::format("{:.1f}", record.outcome.learning_objective));
+  return row;
+}
+
+ordered_json to_json(const Environment& e, const EpochRecord& record) {
+  const StateLayout at(e);
+  ordered_json swarms = ordered_json::array();
+  for (std::size_t u = 0; u < e.num_swarms; ++u) {
+    swarms.push_back({{"site", e.site_name(record.plan.destinations[u])},
+                      {"active", static_cast<bool>(record.plan.active[u])},
+                      {"battery_J", record.state[at.battery() + u]}});
+  }
+  return {{"swarms", swarms},
+          {"duration", record.plan.timing.duration},
+          {"local_period", record.plan.timing.local_period},
+          {"global_period", record.plan.timing.global_period},
+          {"travel_J", record.outcome.travel_j},
+          {"reward", record.outcome.reward},
+          {"learning_objective", record.outcome.learning_objective},
+          {"below_threshold", record.outcome.below_threshold}};
+}
+
+std::string trajectory_csv(const Environment& e, const std::vector<EpochRecord>& records) {
+  const StateLayout at(e);
+  std::string text = "epoch";
+  for (std::size_t u = 0; u < e.num_swarms; ++u) {
+    text += fmt::format(",site_{0},battery_{0}_J", u + 1);
+  }
+  text += ",duration,local_period,global_period,travel_J,reward,learning_objective,below_threshold\n";
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const EpochRecord& r = records[i];
+    text += fmt::format("{}", i + 1);
+    for (std::size_t u = 0; u < e.num_swarms; ++u) {
+      text += fmt::format(",{},{}", e.site_name(r.plan.destinations[u]), r.state[at.battery() + u]);
+    }
+    text += fmt::format(",{},{},{},{},{},{},{}\n", r.plan.timing.duration, r.plan.timing.local_period,
+                        r.plan.timing.global_period, r.outcome.travel_j, r.outcome.reward,
+                        r.outcome.learning_objective, r.outcome.below_threshold);
+  }
+  return text;
+}
+
+void plan_show(const PlanShowOptions& options) {
+  const CommonOptions& common = options.plan.common;
+  const PlanSetup setup = plan_setup(options.plan);
+  const Environment& e = *setup.environment;
+  const fs::path directory = output_directory(common, setup.scenario);
+  const std::string name = options.planner.empty() ? setup.scenario.planning.planner : options.planner;
+  ThreadPool pool(common.threads);
+  std::shared_ptr<const Agent> agent;
+  if (needs_agent(name)) {
+    Progress progress(common, setup.scenario.run.name);
+    agent = agent_for(options.plan, setup, setup.environment, setup.scenario.run.seed, directory, pool,
+                      [&](double fraction) { progress.show("training", fraction); });
+  }
+  std::vector<double> start(StateLayout(e).size());
+  RandomStream stream(setup.scenario.run.seed, "plan.show");
+  start_anywhere(e, stream, start);
+  const auto planner = planner_factory(name, setup.environment, setup.scenario.planning, agent)();
+  const std::vector<EpochRecord> records = fly(e, *planner, start, options.epochs, setup.scenario.run.seed);
+  const MissionScore mean = score(e, records);
+  write_file(directory / "trajectory.csv", trajectory_csv(e, records));
+  write_file(directory / "trajectory.svg",
+             trajectory_svg(e, start, records,
+                            fmt::format("{}, {} training sequences: mean reward {:.1f}", name, records.size(),
+                                        mean.reward)));
+  if (common.json()) {
+    ordered_json list = ordered_json::array();
+    for (const EpochRecord& record : records) {
+      list.push_back(to_json(e, record));
+    }
+    fmt::print("{}\n", ordered_json{{"planner", name}, {"reward", mean.reward}, {"epochs", list}}.dump(1));
+  } else if (common.talks()) {
+    std::vector<std::string> headers{"sequence"};
+    for (std::size_t u = 0; u < e.num_swarms; ++u) {
+      headers.push_back(fmt::format("swarm {}", u + 1));
+      headers.emplace_back("kJ");
+    }
+    for (const char* header : {"T_s", "tau_L, tau_G", "travel (kJ)", "reward", "learning objective"}) {
+      headers.emplace_back(header);
+    }
+    TextTable table(headers);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      table.add(cells(e, records[i], i));
+    }
+    fmt::print(
+        "{}: {}\n\n{}\nMean reward {:.1f}, learning objective {:.1f}\nWrote trajectory.svg and "
+        "trajectory.csv to {}\n",
+        name, planner_description(name), table.text(), mean.reward, mean.learning_objective,
+        directory.string());
+  }
+}
+
+}  // namespace
+
+void add_plan_show_command(CLI::App& plan) {
+  auto options = std::make_shared<PlanShowOptions>();
+  CLI::App* command = plan.add_subcommand("show", "A planner's mission as a table and a map");
+  add_environment_options(*command, options->plan);
+  add_agent_option(*command, options->plan);
+  std::vector<std::string> known;
+  for (const std::string_view name : planner_names()) {
+    known.emplace_back(name);
+  }
+  command
+      ->add_option("--planner", options->planner,
+                   "A planner of `skein plan eval --help`; default: the scenario's")
+      ->type_name("NAME")
+      ->check(CLI::IsMember(known));
+  command->add_option("--epochs", options->epochs, "Training sequences to show")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  add_common_options(*command, options->plan.common, "skein plan show --planner beam --epochs 30");
+  command->callback([options] { plan_show(*options); });
+}
+
+}  // namespace skein::app

@@ -1,0 +1,136 @@
+#include <fmt/format.h>
+
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "figure.h"
+#include "plan.h"
+#include "skein/base/file.h"
+#include "skein/scenario/build_planner.h"
+#include "text_table.h"
+
+namespace skein::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+struct PlanTrainOptions {
+  PlanOptions plan;
+  std::size_t until = 0;
+  bool restart = false;
+};
+
+std::string curve_csv(const Environment& e, const std::vector<CurvePoint>& curve) {
+  std::string text = "step,reward,learning_objective,battery_J,violations_per_epoch,exploration,loss";
+  for (std::size_t site = 0; site < e.num_sites(); ++site) {
+    text += fmt::format(",visits_{}", e.site_name(site));
+  }
+  text += '\n';
+  for (const CurvePoint& p : curve) {
+    text += fmt::format("{},{},{},{},{},{},{}", p.step, p.reward, p.learning_objective, p.battery_j,
+                        p.violations, p.exploration, p.loss);
+    for (const double visits : p.visits) {
+      text += fmt::format(",{}", visits);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+void draw_curve(const std::vector<CurvePoint>& curve, const fs::path& directory) {
+  Series reward{.title = "reward", .curve = {}, .colour = blue};
+  Series objective{.title = "learning objective", .curve = {}, .colour = orange};
+  for (const CurvePoint& p : curve) {
+    for (auto* series : {&reward, &objective}) {
+      series->curve.iterations.push_back(static_cast<double>(p.step));
+      series->curve.values.push_back(series == &reward ? p.reward : p.learning_objective);
+    }
+  }
+  draw({.title = "Training of the planner",
+        .x_label = "training sequences",
+        .y_label = "mean per sequence",
+        .panels = {{.title = "with exploration", .series = {reward, objective}}}},
+       directory, "curve");
+}
+
+void print_curve(const std::vector<CurvePoint>& curve) {
+  TextTable table({"sequences", "reward", "learning objective", "battery (kJ)", "violations per sequence",
+                   "exploration"});
+  for (std::size_t i = 0; i < curve.size(); i += std::max<std::size_t>(1, curve.size() / 10)) {
+    const CurvePoint& p = curve[i];
+    table.add({fmt::format("{}", p.step), fmt::format("{:.1f}", p.reward),
+               fmt::format("{:.1f}", p.learning_objective), fmt::format("{:.1f}", p.battery_j / 1e3),
+               fmt::format("{:.4f}", p.violations), fmt::format("{:.3f}", p.exploration)});
+  }
+  fmt::print("{}\n", table.text());
+}
+
+void plan_train(const PlanTrainOptions& options) {
+  const CommonOptions& common = options.plan.common;
+  const PlanSetup setup = plan_setup(options.plan);
+  const fs::path directory = output_directory(common, setup.scenario);
+  if (options.restart) {
+    fs::remove(directory / "checkpoint.bin");
+  }
+  ThreadPool pool(common.threads);
+  QLearner learner(setup.environment, setup.scenario.planning, setup.scenario.run.seed);
+  const std::clock_t start = std::clock();
+  {
+    Progress progress(common, setup.scenario.run.name);
+    train_in(learner, directory, options.until, pool,
+             [&](double fraction) { progress.show("training", fraction); });
+  }
+  const double cpu = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  write_file(directory / "scenario.toml", resolved_scenario(setup.scenario));
+  write_file(directory / "curve.csv", curve_csv(*setup.environment, learner.curve()));
+  draw_curve(learner.curve(), directory);
+  ordered_json summary{
+      {"run", setup.scenario.run.name},   {"seed", setup.scenario.run.seed},
+      {"directory", directory.string()},  {"done", learner.done()},
+      {"steps", learner.num_steps()},     {"environments", setup.scenario.planning.learner.environments},
+      {"updates", learner.num_updates()}, {"cpu_s", cpu}};
+  std::string verdict =
+      fmt::format("Stopped after {} sequences; the next call goes on.", learner.num_steps());
+  if (learner.done()) {
+    const auto agent = std::make_shared<const Agent>(learner.agent());
+    const MissionScore greedy = mean_of(evaluate(
+        *setup.environment, planner_factory("learned", setup.environment, setup.scenario.planning, agent),
+        {.starts = 8, .epochs = 500, .seed = setup.scenario.run.seed + 1000}, pool));
+    summary["greedy"] = {{"reward", greedy.reward},
+                         {"learning_objective", greedy.learning_objective},
+                         {"battery_J", greedy.battery_j},
+                         {"violations_per_epoch", greedy.violations},
+                         {"recharges_per_swarm_and_epoch", greedy.recharges}};
+    verdict = fmt::format(
+        "Greedy, 8 starts of 500 sequences: reward {:.1f}, learning objective {:.1f}, battery {:.1f} kJ, "
+        "{:.4f} "
+        "violations per sequence",
+        greedy.reward, greedy.learning_objective, greedy.battery_j / 1e3, greedy.violations);
+  }
+  write_file(directory / "summary.json", summary.dump(1) + "\n");
+  if (common.json()) {
+    fmt::print("{}\n", summary.dump(1));
+  } else if (common.talks()) {
+    print_curve(learner.curve());
+    fmt::print("{}\n{:.1f} s of processor time for {} updates. Wrote agent, curve and checkpoint to {}\n",
+               verdict, cpu, learner.num_updates(), directory.string());
+  }
+}
+
+}  // namespace
+
+void add_plan_train_command(CLI::App& plan) {
+  auto options = std::make_shared<PlanTrainOptions>();
+  CLI::App* command = plan.add_subcommand(
+      "train", "Train the recurrent Q-learning planner; goes on from the checkpoint in its directory");
+  add_environment_options(*command, options->plan);
+  command->add_option("--until", options->until, "Stop after this training sequence; the next call goes on")
+      ->type_name("N");
+  command->add_flag("--restart", options->restart, "Remove the checkpoint and start anew");
+  add_common_options(*command, options->plan.common,
+                     "skein plan train scenarios/paper/planning.toml --out runs/agent");
+  command->callback([options] { plan_train(*options); });
+}
+
+}  // namespace skein::app

@@ -1,0 +1,378 @@
+#include "skein/planning/q_learning.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "skein/base/expect.h"
+#include "skein/base/file.h"
+#include "skein/planning/checkpoint.h"
+#include "skein/planning/heuristics.h"
+
+namespace skein {
+namespace {
+
+constexpr std::size_t episode = 250;      // steps until an environment starts anew
+constexpr std::size_t curve_points = 40;  // of a training
+constexpr std::size_t most_bytes = std::size_t{4} << 30U;
+
+// Mean reward of the myopic plan: rewards are counted from here.
+double myopic_reward(const Environment& e, std::uint64_t seed) {
+  constexpr std::size_t starts = 4;
+  constexpr std::size_t epochs = 50;
+  const ChoiceFinder finder(e);
+  Choices choices;
+  std::vector<double> state(StateLayout(e).size());
+  double sum = 0.0;
+  for (std::size_t i = 0; i < starts; ++i) {
+    RandomStream stream(seed, "learner.myopic", i);
+    start_anywhere(e, stream, state);
+    for (std::size_t epoch = 0; epoch < epochs; ++epoch) {
+      finder.find(state, choices);
+      const std::size_t best = choices.best();
+      sum += step(e, state, choices.of(best), choices.timings[best]).reward;
+    }
+  }
+  return sum / static_cast<double>(starts * epochs);
+}
+
+// A remembered step of one environment, beside the state in which it was taken.
+struct Taken {
+  double reward = 0.0;
+  double model_reward = 0.0;  // what the model said before
+  double timing = 0.0;
+  double fresh = 0.0;  // the environment started anew in this state
+};
+static_assert(sizeof(Taken) == 4 * sizeof(double));
+
+}  // namespace
+
+struct QLearner::Inside {
+  std::shared_ptr<const Environment> environment;
+  PlanningOptions options;
+  std::uint64_t seed;
+  ChoiceFinder finder;
+  PlanEncoder encoder;
+  QNetwork network;
+  double centre;
+
+  // What changes.
+  std::size_t steps = 0;
+  std::size_t updates = 0;
+  nn::Vector<float> train;
+  nn::Vector<float> target;
+  Adam adam;
+  States states;                     // of now: environments
+  States remembered;                 // ring of steps x environments
+  std::vector<Taken> taken;          // likewise
+  std::vector<double> destinations;  // likewise x swarms
+  std::vector<double> fresh;         // whether each environment has just started
+  std::vector<CurvePoint> curve;
+  std::vector<double> sums;  // of the curve's next point: reward, objective, battery, violations, loss,
+                             // updates, visits
+
+  // Buffers of threads' bodies: one for each environment or transition.
+  struct Lane {
+    Lane(const Environment& e, const QShape& shape) : scorer(e, shape) {}
+    PlanScorer scorer;
+    Choices choices;
+    std::vector<float> q;
+    Outcome outcome;
+  };
+  std::vector<std::unique_ptr<Lane>> lanes;
+  std::vector<float> windows;
+  std::vector<float> plans;
+  std::vector<float> targets;
+  nn::Vector<float> gradient;
+
+  Inside(std::shared_ptr<const Environment> e, const PlanningOptions& o, std::uint64_t s)
+      : environment(std::move(e)),
+        options(o),
+        seed(s),
+        finder(*environment),
+        encoder(*environment),
+        network(q_shape(*environment, o.learner)),
+        centre(myopic_reward(*environment, s)),
+        adam(network.num_parameters()),
+        states(*environment, o.learner.environments),
+        remembered(*environment, capacity() * o.learner.environments),
+        taken(capacity() * o.learner.environments),
+        destinations(taken.size() * environment->num_swarms),
+        fresh(o.learner.environments, 0.0),
+        sums(6 + environment->num_sites(), 0.0),
+        gradient(network.num_parameters()) {
+    RandomStream stream(seed, "learner.network");
+    train = network.initial_parameters(stream);
+    target = train;
+    for (std::size_t i = 0; i < std::max(o.learner.batch, o.learner.environments); ++i) {
+      lanes.push_back(std::make_unique<Lane>(*environment, network.shape()));
+    }
+    for (std::size_t i = 0; i < o.learner.environments; ++i) {
+      start(i);
+    }
+  }
+
+  // One more than can be learnt from: the step after the newest.
+  [[nodiscard]] std::size_t capacity() const {
+    return std::min(options.learner.replay_steps, options.learner.steps) + options.learner.window + 1;
+  }
+  [[nodiscard]] std::size_t slot(std::size_t step, std::size_t i) const {
+    return step % capacity() * options.learner.environments + i;
+  }
+  void start(std::size_t i) {
+    RandomStream stream(seed, "learner.start", steps, i);
+    start_anywhere(*environment, stream, states[i]);
+    fresh[i] = 1.0;
+  }
+  [[nodiscard]] double exploration() const {
+    const double share =
+        std::min(1.0, static_cast<double>(steps) /
+                          (options.learner.decay_share * static_cast<double>(options.learner.steps)));
+    return options.exploration + share * (options.least_exploration - options.exploration);
+  }
+  // States up to `step`, the oldest first, not beyond a fresh start.
+  [[nodiscard]] std::vector<std::span<const double>> history(std::size_t step, std::size_t i) const {
+    std::vector<std::span<const double>> list;
+    for (std::size_t back = 0; back < network.shape().window; ++back) {
+      list.push_back(remembered[slot(step - back, i)]);
+      if (taken[slot(step - back, i)].fresh != 0.0 || step == back) {
+        break;
+      }
+    }
+    std::ranges::reverse(list);
+    return list;
+  }
+
+  void act(std::size_t i);
+  void update(ThreadPool& pool);
+  void add_to_curve();
+};
+
+void QLearner::Inside::act(std::size_t i) {
+  const Environment& e = *environment;
+  Lane& lane = *lanes[i];
+  const std::size_t at = slot(steps, i);
+  std::ranges::copy(states[i], remembered[at].begin());
+  taken[at].fresh = fresh[i];
+  fresh[i] = 0.0;
+  finder.find(states[i], lane.choices);
+  RandomStream stream(seed, "learner.explore", steps, i);
+  std::size_t plan = 0;
+  std::size_t timing = 0;
+  if (stream.bernoulli(exploration())) {
+    plan = stream.below(lane.choices.size());
+    timing = stream.below(e.tables.timings.size());
+  } else {
+    lane.q.resize(lane.choices.size());
+    lane.scorer.score(train, history(steps, i), lane.choices, lane.q);
+    plan = best_choice(lane.choices, lane.q, options.learner.model_reward);
+    timing = lane.choices.timings[plan];
+  }
+  const auto sites = lane.choices.of(plan);
+  std::ranges::copy(sites, &destinations[at * e.num_swarms]);
+  lane.outcome = skein::step(e, states[i], sites, timing);
+  taken[at].reward = lane.outcome.reward;
+  // The model is the environment: its one-step reward is what came.
+  taken[at].model_reward = lane.outcome.reward;
+  taken[at].timing = static_cast<double>(timing);
+}
+
+void QLearner::Inside::update(ThreadPool& pool) {
+  const Environment& e = *environment;
+  const LearnerOptions& o = options.learner;
+  const QShape& shape = network.shape();
+  const std::size_t oldest = steps > o.replay_steps ? steps - o.replay_steps : 0;
+  windows.resize(o.batch * shape.window * shape.features + nn::Vector<float>::slack);
+  plans.resize(o.batch * shape.plan_features + nn::Vector<float>::slack);
+  targets.resize(o.batch);
+  pool.parallel_for(o.batch, [&](std::size_t b) {
+    Lane& lane = *lanes[b];
+    // Steps that the environment went on from: the state after one that ended an episode is not kept.
+    RandomStream stream(seed, "learner.sample", updates, b);
+    std::size_t at_step = 0;
+    std::size_t i = 0;
+    do {
+      at_step = oldest + stream.below(steps - 1 - oldest);
+      i = stream.below(o.environments);
+    } while (taken[slot(at_step + 1, i)].fresh != 0.0);
+    const std::size_t at = slot(at_step, i);
+    const std::span<const double> next = remembered[slot(at_step + 1, i)];
+
+    encoder.window(history(at_step, i), shape.window, &windows[b * shape.window * shape.features]);
+    std::vector<Site> sites(e.num_swarms);
+    std::ranges::transform(std::span(&destinations[at * e.num_swarms], e.num_swarms), sites.begin(),
+                           [](double site) { return static_cast<Site>(site); });
+    encoder.plan(remembered[at], sites, static_cast<std::size_t>(taken[at].timing), taken[at].model_reward,
+                 &plans[b * shape.plan_features]);
+
+    const auto later = history(at_step + 1, i);
+    finder.find(next, lane.choices);
+    lane.q.resize(lane.choices.size());
+    lane.scorer.score(train, later, lane.choices, lane.q);
+    const std::size_t best = best_choice(lane.choices, lane.q, o.model_reward);
+    double value = lane.scorer.score_one(target, later, lane.choices, best);
+    if (o.model_reward) {
+      value += (lane.choices.rewards[best] - centre) / reward_unit;
+      targets[b] = static_cast<float>((taken[at].reward - taken[at].model_reward) / reward_unit +
+                                      options.discount * value);
+    } else {
+      targets[b] = static_cast<float>((taken[at].reward - centre) / reward_unit + options.discount * value);
+    }
+  });
+  sums[4] += network.gradient(train, windows.data(), plans.data(), targets, gradient);
+  sums[5] += 1.0;
+  const double share = static_cast<double>(steps) / static_cast<double>(o.steps);
+  adam.step(train, gradient, o.step * std::pow(o.last_step / o.step, share));
+  ++updates;
+  if (updates % o.target_period == 0) {
+    target = train;
+  }
+}
+
+void QLearner::Inside::add_to_curve() {
+  const Environment& e = *environment;
+  const StateLayout at(e);
+  const std::size_t count = options.learner.environments;
+  for (std::size_t i = 0; i < count; ++i) {
+    sums[0] += lanes[i]->outcome.reward;
+    sums[1] += lanes[i]->outcome.learning_objective;
+    sums[3] += static_cast<double>(lanes[i]->outcome.below_threshold);
+    for (std::size_t u = 0; u < e.num_swarms; ++u) {
+      sums[2] += states[i][at.battery() + u] / static_cast<double>(e.num_swarms);
+      sums[6 + static_cast<std::size_t>(states[i][at.position() + u])] += 1.0;
+    }
+  }
+  const std::size_t period = std::max<std::size_t>(1, options.learner.steps / curve_points);
+  if (steps % period != 0) {
+    return;
+  }
+  const double each = 1.0 / static_cast<double>(period * count);
+  CurvePoint point{.step = steps,
+                   .reward = each * sums[0],
+                   .learning_objective = each * sums[1],
+                   .battery_j = each * sums[2],
+                   .violations = each * sums[3],
+                   .exploration = exploration(),
+                   .loss = sums[4] / std::max(1.0, sums[5])};
+  for (std::size_t site = 0; site < e.num_sites(); ++site) {
+    point.visits.push_back(each * sums[6 + site]);
+  }
+  curve.push_back(std::move(point));
+  std::ranges::fill(sums, 0.0);
+}
+
+QLearner::QLearner(std::shared_ptr<const Environment> environment, const PlanningOptions& options,
+                   std::uint64_t seed)
+    : inside_(std::make_unique<Inside>(std::move(environment), options, seed)) {}
+QLearner::~QLearner() = default;
+
+std::size_t QLearner::num_steps() const { return inside_->steps; }
+std::size_t QLearner::num_updates() const { return inside_->updates; }
+bool QLearner::done() const { return inside_->steps >= inside_->options.learner.steps; }
+double QLearner::progress() const {
+  return static_cast<double>(inside_->steps) / static_cast<double>(inside_->options.learner.steps);
+}
+const std::vector<CurvePoint>& QLearner::curve() const { return inside_->curve; }
+
+void QLearner::step(ThreadPool& pool) {
+  Inside& in = *inside_;
+  const LearnerOptions& o = in.options.learner;
+  expect(!done(), "training is over");
+  pool.parallel_for(o.environments, [&](std::size_t i) { in.act(i); });
+  ++in.steps;
+  in.add_to_curve();
+  // Environments start anew at different times. Where drift moves with time, they go on.
+  for (std::size_t i = 0; i < o.environments && in.environment->drift.sequences == 0; ++i) {
+    if ((in.steps + i * episode / o.environments) % episode == 0) {
+      in.start(i);
+    }
+  }
+  if (in.steps * o.environments >= 4 * o.batch && in.steps > 2 && in.steps % o.update_period == 0) {
+    in.update(pool);
+  }
+}
+
+Agent QLearner::agent() const {
+  return {.shape = inside_->network.shape(),
+          .discount = inside_->options.discount,
+          .model_reward = inside_->options.learner.model_reward,
+          .parameters = inside_->train};
+}
+
+void QLearner::save(const std::filesystem::path& file) const {
+  const Inside& in = *inside_;
+  CheckpointWriter out;
+  out.text(fingerprint(*in.environment, in.options, in.seed));
+  out.whole(in.steps);
+  out.whole(in.updates);
+  out.whole(in.adam.steps);
+  for (const nn::Vector<float>* values : {&in.train, &in.target, &in.adam.mean, &in.adam.square}) {
+    out.numbers(values->span());
+  }
+  out.numbers(std::span<const double>(in.states.numbers()));
+  out.numbers(std::span<const double>(in.remembered.numbers()));
+  out.numbers(std::span<const double>(&in.taken.front().reward, 4 * in.taken.size()));
+  out.numbers(std::span<const double>(in.destinations));
+  out.numbers(std::span<const double>(in.fresh));
+  out.numbers(std::span<const double>(in.sums));
+  out.whole(in.curve.size());
+  for (const CurvePoint& point : in.curve) {
+    out.whole(point.step);
+    const double values[] = {point.reward,     point.learning_objective, point.battery_j,
+                             point.violations, point.exploration,        point.loss};
+    out.numbers(std::span<const double>(values));
+    out.numbers(std::span<const double>(point.visits));
+  }
+  write_file(file, out.bytes());
+}
+
+void QLearner::restore(const std::filesystem::path& file) {
+  Inside& in = *inside_;
+  CheckpointReader read(read_file(file, most_bytes), file.string());
+  read.expect_text(fingerprint(*in.environment, in.options, in.seed));
+  in.steps = read.whole(in.options.learner.steps);
+  in.updates = read.whole(in.options.learner.steps);
+  in.adam.steps = read.whole(in.options.learner.steps);
+  for (nn::Vector<float>* values : {&in.train, &in.target, &in.adam.mean, &in.adam.square}) {
+    read.numbers(values->span());
+  }
+  read.numbers(std::span<double>(in.states.numbers()));
+  read.numbers(std::span<double>(in.remembered.numbers()));
+  read.numbers(std::span<double>(&in.taken.front().reward, 4 * in.taken.size()));
+  read.numbers(std::span<double>(in.destinations));
+  read.numbers(std::span<double>(in.fresh));
+  read.numbers(std::span<double>(in.sums));
+  in.curve.clear();
+  for (std::size_t left = read.whole(in.options.learner.steps); left > 0; --left) {
+    CurvePoint point{.step = read.whole(in.options.learner.steps)};
+    double values[6];
+    read.numbers(std::span<double>(values));
+    point.reward = values[0];
+    point.learning_objective = values[1];
+    point.battery_j = values[2];
+    point.violations = values[3];
+    point.exploration = values[4];
+    point.loss = values[5];
+    point.visits.resize(in.environment->num_sites());
+    read.numbers(std::span<double>(point.visits));
+    in.curve.push_back(std::move(point));
+  }
+  read.expect_end();
+}
+
+std::shared_ptr<const Agent> train_agent(std::shared_ptr<const Environment> environment,
+                                         const PlanningOptions& options, std::uint64_t seed, ThreadPool& pool,
+                                         const std::function<void(const QLearner&)>& after_step) {
+  QLearner learner(std::move(environment), options, seed);
+  while (!learner.done()) {
+    learner.step(pool);
+    if (after_step) {
+      after_step(learner);
+    }
+  }
+  return std::make_shared<const Agent>(learner.agent());
+}
+
+}  // namespace skein

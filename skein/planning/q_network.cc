@@ -1,0 +1,324 @@
+#include "skein/planning/q_network.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "skein/base/expect.h"
+#include "skein/nn/kernels.h"
+
+namespace skein {
+namespace {
+
+using nn::kernels;
+
+float logistic(float x) { return 1.0F / (1.0F + std::exp(-x)); }
+
+void grow(nn::Vector<float>& vector, std::size_t size) {
+  if (vector.size() < size) {
+    vector = nn::Vector<float>(size);
+  }
+}
+
+void relu(float* values, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    values[i] = values[i] > 0.0F ? values[i] : 0.0F;
+  }
+}
+
+// d = 0 where the activation is.
+void relu_backward(const float* activations, float* d, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    d[i] = activations[i] > 0.0F ? d[i] : 0.0F;
+  }
+}
+
+void sum_rows(const float* rows, std::size_t count, std::size_t columns, float* sum) {
+  for (std::size_t r = 0; r < count; ++r) {
+    for (std::size_t i = 0; i < columns; ++i) {
+      sum[i] += rows[r * columns + i];
+    }
+  }
+}
+
+}  // namespace
+
+QOffsets::QOffsets(const QShape& s) {
+  const auto take = [&](std::size_t count) {
+    const std::size_t first = size;
+    size += count;
+    return first;
+  };
+  input = take(s.memory > 0 ? s.features * 4 * s.memory : 0);
+  recurrent = take(s.memory * 4 * s.memory);
+  gate_bias = take(4 * s.memory);
+  from_memory = take(s.remembered() * s.hidden);
+  from_plan = take(s.plan_features * s.hidden);
+  bias1 = take(s.hidden);
+  second = take(s.hidden * s.hidden2);
+  bias2 = take(s.hidden2);
+  third = take(s.hidden2);
+  bias3 = take(1);
+}
+
+nn::Vector<float> QNetwork::initial_parameters(RandomStream& stream) const {
+  const QShape& s = shape_;
+  nn::Vector<float> w(at_.size);
+  const auto fill = [&](std::size_t first, std::size_t end, std::size_t fan_in) {
+    const double bound = 1.0 / std::sqrt(static_cast<double>(fan_in));
+    for (std::size_t i = first; i < end; ++i) {
+      w[i] = static_cast<float>(stream.uniform(-bound, bound));
+    }
+  };
+  if (s.memory > 0) {
+    fill(at_.input, at_.from_memory, s.memory);
+  }
+  fill(at_.from_memory, at_.second, s.remembered() + s.plan_features);
+  fill(at_.second, at_.third, s.hidden);
+  return w;
+}
+
+void QNetwork::remember(const nn::Vector<float>& w, const float* windows, std::size_t rows,
+                        MemoryTape& tape) const {
+  const QShape& s = shape_;
+  const std::size_t stride = s.remembered_stride();
+  grow(tape.result, rows * stride);
+  if (s.memory == 0) {
+    for (std::size_t r = 0; r < rows; ++r) {
+      std::copy_n(windows + (r * s.window + s.window - 1) * s.features, s.features, &tape.result[r * stride]);
+    }
+    return;
+  }
+  const std::size_t m = s.memory;
+  grow(tape.gates, s.window * rows * 4 * m);
+  grow(tape.cells, s.window * rows * m);
+  grow(tape.states, s.window * rows * m);
+  for (std::size_t t = 0; t < s.window; ++t) {
+    float* gates = &tape.gates[t * rows * 4 * m];
+    kernels<float>().multiply({.rows = rows,
+                               .columns = 4 * m,
+                               .a = windows + t * s.features,
+                               .a_stride = s.window * s.features,
+                               .run_length = s.features,
+                               .b = w.data() + at_.input,
+                               .b_stride = 4 * m,
+                               .bias = w.data() + at_.gate_bias,
+                               .c = gates,
+                               .c_stride = 4 * m});
+    const float* before = t > 0 ? &tape.states[(t - 1) * rows * m] : nullptr;
+    if (before != nullptr) {
+      kernels<float>().multiply({.rows = rows,
+                                 .columns = 4 * m,
+                                 .a = before,
+                                 .a_stride = m,
+                                 .run_length = m,
+                                 .b = w.data() + at_.recurrent,
+                                 .b_stride = 4 * m,
+                                 .c = gates,
+                                 .c_stride = 4 * m,
+                                 .add = true});
+    }
+    for (std::size_t r = 0; r < rows; ++r) {
+      float* g = gates + r * 4 * m;
+      const float* old = t > 0 ? &tape.cells[((t - 1) * rows + r) * m] : nullptr;
+      float* cell = &tape.cells[(t * rows + r) * m];
+      float* state = &tape.states[(t * rows + r) * m];
+      for (std::size_t i = 0; i < m; ++i) {
+        g[i] = logistic(g[i]);
+        g[m + i] = logistic(g[m + i]);
+        g[2 * m + i] = std::tanh(g[2 * m + i]);
+        g[3 * m + i] = logistic(g[3 * m + i]);
+        cell[i] = g[m + i] * (old != nullptr ? old[i] : 0.0F) + g[i] * g[2 * m + i];
+        state[i] = g[3 * m + i] * std::tanh(cell[i]);
+      }
+    }
+  }
+  std::copy_n(&tape.states[(s.window - 1) * rows * m], rows * m, tape.result.data());
+}
+
+void QNetwork::finish(const nn::Vector<float>& w, float* sums, float* scratch, std::size_t rows,
+                      float* q) const {
+  const QShape& s = shape_;
+  relu(sums, rows * s.hidden);
+  kernels<float>().multiply({.rows = rows,
+                             .columns = s.hidden2,
+                             .a = sums,
+                             .a_stride = s.hidden,
+                             .run_length = s.hidden,
+                             .b = w.data() + at_.second,
+                             .b_stride = s.hidden2,
+                             .bias = w.data() + at_.bias2,
+                             .c = scratch,
+                             .c_stride = s.hidden2});
+  const float* third = w.data() + at_.third;
+  for (std::size_t r = 0; r < rows; ++r) {
+    float sum = w[at_.bias3];
+    for (std::size_t i = 0; i < s.hidden2; ++i) {
+      const float value = scratch[r * s.hidden2 + i];
+      sum += (value > 0.0F ? value : 0.0F) * third[i];
+    }
+    q[r] = sum;
+  }
+}
+
+double QNetwork::gradient(const nn::Vector<float>& w, const float* windows, const float* plans,
+                          std::span<const float> targets, nn::Vector<float>& out) {
+  const QShape& s = shape_;
+  const std::size_t rows = targets.size();
+  const std::size_t stride = s.remembered_stride();
+  grow(h1_, rows * s.hidden);
+  grow(h2_, rows * s.hidden2);
+  grow(d1_, rows * s.hidden);
+  grow(d2_, rows * s.hidden2);
+  grow(dm_, rows * stride);
+  std::ranges::fill(out, 0.0F);
+  remember(w, windows, rows, tape_);
+  kernels<float>().multiply({.rows = rows,
+                             .columns = s.hidden,
+                             .a = tape_.result.data(),
+                             .a_stride = stride,
+                             .run_length = s.remembered(),
+                             .b = w.data() + at_.from_memory,
+                             .b_stride = s.hidden,
+                             .bias = w.data() + at_.bias1,
+                             .c = h1_.data(),
+                             .c_stride = s.hidden});
+  kernels<float>().multiply({.rows = rows,
+                             .columns = s.hidden,
+                             .a = plans,
+                             .a_stride = s.plan_features,
+                             .run_length = s.plan_features,
+                             .b = w.data() + at_.from_plan,
+                             .b_stride = s.hidden,
+                             .c = h1_.data(),
+                             .c_stride = s.hidden,
+                             .add = true});
+  std::vector<float> q(rows);
+  finish(w, h1_.data(), h2_.data(), rows, q.data());
+  relu(h2_.data(), rows * s.hidden2);
+
+  // The Huber loss is quadratic up to 1 and linear beyond.
+  double loss = 0.0;
+  for (std::size_t r = 0; r < rows; ++r) {
+    const float error = q[r] - targets[r];
+    const float size = std::abs(error);
+    loss += size <= 1.0F ? 0.5 * error * error : size - 0.5;
+    const float d = std::clamp(error, -1.0F, 1.0F) / static_cast<float>(rows);
+    out[at_.bias3] += d;
+    for (std::size_t i = 0; i < s.hidden2; ++i) {
+      out[at_.third + i] += d * h2_[r * s.hidden2 + i];
+      d2_[r * s.hidden2 + i] = d * w[at_.third + i];
+    }
+  }
+  relu_backward(h2_.data(), d2_.data(), rows * s.hidden2);
+  const auto add_outer = [&](const float* x, std::size_t x_stride, std::size_t inputs, const float* d,
+                             std::size_t outputs, std::size_t target) {
+    kernels<float>().rank_update({.rows = inputs,
+                                  .columns = outputs,
+                                  .rank = rows,
+                                  .x = x,
+                                  .x_stride = x_stride,
+                                  .d = d,
+                                  .d_stride = outputs,
+                                  .base = out.data() + target,
+                                  .target = out.data() + target,
+                                  .stride = outputs});
+  };
+  const auto back = [&](std::size_t weights, std::size_t inputs, const float* d, std::size_t outputs,
+                        float* to, std::size_t to_stride) {
+    kernels<float>().dot_products({.a_count = rows,
+                                   .b_count = inputs,
+                                   .length = outputs,
+                                   .a = d,
+                                   .a_stride = outputs,
+                                   .b = w.data() + weights,
+                                   .b_stride = outputs,
+                                   .c = to,
+                                   .c_stride = to_stride,
+                                   .zero_padded = true});
+  };
+  add_outer(h1_.data(), s.hidden, s.hidden, d2_.data(), s.hidden2, at_.second);
+  sum_rows(d2_.data(), rows, s.hidden2, out.data() + at_.bias2);
+  back(at_.second, s.hidden, d2_.data(), s.hidden2, d1_.data(), s.hidden);
+  relu_backward(h1_.data(), d1_.data(), rows * s.hidden);
+  add_outer(tape_.result.data(), stride, s.remembered(), d1_.data(), s.hidden, at_.from_memory);
+  add_outer(plans, s.plan_features, s.plan_features, d1_.data(), s.hidden, at_.from_plan);
+  sum_rows(d1_.data(), rows, s.hidden, out.data() + at_.bias1);
+  if (s.memory > 0) {
+    back(at_.from_memory, s.memory, d1_.data(), s.hidden, dm_.data(), stride);
+    remember_backward(w, windows, rows, dm_.data(), out);
+  }
+  return loss / static_cast<double>(rows);
+}
+
+void QNetwork::remember_backward(const nn::Vector<float>& w, const float* windows, std::size_t rows,
+                                 const float* d_result, nn::Vector<float>& out) {
+  const QShape& s = shape_;
+  const std::size_t m = s.memory;
+  grow(dgates_, rows * 4 * m);
+  grow(dstate_, rows * m);
+  grow(dcell_, rows * m);
+  std::copy_n(d_result, rows * m, dstate_.data());
+  std::fill_n(dcell_.data(), rows * m, 0.0F);
+  for (std::size_t t = s.window; t-- > 0;) {
+    for (std::size_t r = 0; r < rows; ++r) {
+      const float* g = &tape_.gates[(t * rows + r) * 4 * m];
+      const float* cell = &tape_.cells[(t * rows + r) * m];
+      const float* old = t > 0 ? &tape_.cells[((t - 1) * rows + r) * m] : nullptr;
+      float* d = &dgates_[r * 4 * m];
+      for (std::size_t i = 0; i < m; ++i) {
+        const float squashed = std::tanh(cell[i]);
+        const float dh = dstate_[r * m + i];
+        const float dc = dcell_[r * m + i] + dh * g[3 * m + i] * (1.0F - squashed * squashed);
+        d[i] = dc * g[2 * m + i] * g[i] * (1.0F - g[i]);
+        d[m + i] = dc * (old != nullptr ? old[i] : 0.0F) * g[m + i] * (1.0F - g[m + i]);
+        d[2 * m + i] = dc * g[i] * (1.0F - g[2 * m + i] * g[2 * m + i]);
+        d[3 * m + i] = dh * squashed * g[3 * m + i] * (1.0F - g[3 * m + i]);
+        dcell_[r * m + i] = dc * g[m + i];
+      }
+    }
+    const auto add = [&](const float* x, std::size_t x_stride, std::size_t inputs, std::size_t target) {
+      kernels<float>().rank_update({.rows = inputs,
+                                    .columns = 4 * m,
+                                    .rank = rows,
+                                    .x = x,
+                                    .x_stride = x_stride,
+                                    .d = dgates_.data(),
+                                    .d_stride = 4 * m,
+                                    .base = out.data() + target,
+                                    .target = out.data() + target,
+                                    .stride = 4 * m});
+    };
+    add(windows + t * s.features, s.window * s.features, s.features, at_.input);
+    sum_rows(dgates_.data(), rows, 4 * m, out.data() + at_.gate_bias);
+    if (t > 0) {
+      add(&tape_.states[(t - 1) * rows * m], m, m, at_.recurrent);
+      kernels<float>().dot_products({.a_count = rows,
+                                     .b_count = m,
+                                     .length = 4 * m,
+                                     .a = dgates_.data(),
+                                     .a_stride = 4 * m,
+                                     .b = w.data() + at_.recurrent,
+                                     .b_stride = 4 * m,
+                                     .c = dstate_.data(),
+                                     .c_stride = m,
+                                     .zero_padded = true});
+    }
+  }
+}
+
+void Adam::step(nn::Vector<float>& w, const nn::Vector<float>& gradient, double step_size) {
+  constexpr float first = 0.9F;
+  constexpr float second = 0.999F;
+  constexpr float least = 1e-8F;
+  ++steps;
+  const double count = static_cast<double>(steps);
+  const auto rate =
+      static_cast<float>(step_size * std::sqrt(1.0 - std::pow(0.999, count)) / (1.0 - std::pow(0.9, count)));
+  for (std::size_t i = 0; i < w.size(); ++i) {
+    mean[i] = first * mean[i] + (1.0F - first) * gradient[i];
+    square[i] = second * square[i] + (1.0F - second) * gradient[i] * gradient[i];
+    w[i] -= rate * mean[i] / (std::sqrt(square[i]) + least);
+  }
+}
+
+}  // namespace skein

@@ -1,0 +1,53 @@
+// Solved configurations: what training costs and brings, for each timing, swarm and cluster (appendix A of
+// the paper stores them before the planner is trained). The offloader fills them, or a file.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "skein/base/fault.h"
+#include "skein/planning/plan.h"
+
+namespace skein {
+
+struct SolvedTables {
+  std::size_t num_swarms = 0;
+  std::size_t num_clusters = 0;
+  std::vector<Timing> timings;
+  std::vector<double> objective;          // O: timing x swarm x cluster
+  std::vector<double> training_energy_j;  // of the swarm's UAV with the least battery; likewise
+
+  [[nodiscard]] std::size_t index(std::size_t timing, std::size_t swarm, std::size_t cluster) const {
+    return (timing * num_swarms + swarm) * num_clusters + cluster;
+  }
+};
+
+// Under keys "timings", "objective", "training_energy_j".
+std::vector<Fault> faults_of(const SolvedTables& tables);
+
+struct SolvedEntry {
+  double objective = 0.0;
+  double training_energy_j = 0.0;
+};
+
+// Between the solved timings, linear in each of T_s, tau_L and tau_G. Nothing outside of them, or where the
+// timings are not a full grid.
+std::optional<SolvedEntry> interpolated(const SolvedTables& tables, const Timing& timing, std::size_t swarm,
+                                        std::size_t cluster);
+
+// All combinations, durations outermost.
+std::vector<Timing> timing_grid(const std::vector<double>& durations,
+                                const std::vector<double>& local_periods,
+                                const std::vector<double>& global_periods);
+
+// A closed form, for a first try without solved configurations: longer training improves the model with
+// diminishing returns, aggregating less often costs model quality and saves energy. `load` scales the energy
+// of each swarm. Its size is that of the published tables (O 148 to 320, 78 to 153 J).
+//   O = 2400 / sqrt(T_s) + 25 (tau_L tau_G - 1) + E / 2
+//   E = load (T_s / 4 + 0.3 T_s / tau_L) J
+SolvedTables closed_form_tables(const std::vector<Timing>& timings, const std::vector<double>& loads,
+                                std::size_t num_clusters);
+
+}  // namespace skein
