@@ -1,5 +1,7 @@
 #include "command.h"
 
+#include "default_mission.h"
+
 namespace skein::app {
 
 void add_common_options(CLI::App& command, CommonOptions& options, const std::string& example) {
@@ -34,7 +36,7 @@ Scenario load(const CommonOptions& options) {
   if (options.seed) {
     load_options.settings.push_back("run.seed=" + std::to_string(*options.seed));
   }
-  return options.scenario.empty() ? parse_scenario("", scenario_name(options), load_options)
+  return options.scenario.empty() ? parse_scenario(default_mission, scenario_name(options), load_options)
                                   : load_scenario(options.scenario, load_options);
 }
 

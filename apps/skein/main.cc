@@ -50,6 +50,7 @@ int run(int argc, char** argv) {
       "Each command has its own --help. Exit codes: 0 done, 1 the answer is no, 2 wrong input, 3 training "
       "diverged.");
   add_run_command(program);
+  add_resume_command(program);
   add_new_command(program);
   add_check_command(program);
   add_world_command(program);

@@ -76,9 +76,9 @@ Problems prepare(const Scenario& scenario, ThreadPool& pool) {
   }
   for (std::size_t swarm = 0; swarm < problems.world.swarms.size(); ++swarm) {
     const std::size_t cluster = problems.world.swarms[swarm].start_cluster;
-    problems.swarms.push_back(build_offloading(scenario, problems.world, {swarm, cluster, 0},
-                                               initial_device_data(scenario, problems.world, cluster),
-                                               batteries));
+    problems.swarms.push_back(
+        build_offloading(scenario, problems.world, offloading_site(scenario, swarm, cluster),
+                         initial_device_data(scenario, problems.world, cluster), batteries));
   }
   return problems;
 }

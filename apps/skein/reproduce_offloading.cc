@@ -96,8 +96,9 @@ Grid solve_all(const Scenario& base, std::span<const double> weights, std::size_
         batteries.push_back(uav.battery.si());
       }
       const std::size_t cluster = world.swarms.front().start_cluster;
-      const OffloadingProblem problem = build_offloading(
-          scenario, world, {0, cluster, 0}, initial_device_data(scenario, world, cluster), batteries);
+      const OffloadingProblem problem =
+          build_offloading(scenario, world, offloading_site(scenario, 0, cluster),
+                           initial_device_data(scenario, world, cluster), batteries);
       instances[s] = problem.rounds.front();
       for (double& budget : instances[s].energy_budget) {
         budget /= static_cast<double>(problem.rounds.size());

@@ -22,33 +22,11 @@ void show_world(const CommonOptions& options) {
   if (options.json()) {
     fmt::print("{}", world_json(sampled.world, sampled.links));
   } else if (options.talks()) {
-    fmt::print("Sites\n{}\nSwarms\n{}\nLinks above the first clusters\n{}", site_tables(sampled.world),
-               swarm_table(sampled), link_table(sampled));
-    print_files(directory);
-  }
-}
-
-void run_mission(const CommonOptions& options) {
-  const Scenario scenario = load(options);
-  const SampledWorld sampled = sample(scenario, options);
-  const std::filesystem::path directory = output_directory(options, scenario);
-  write_world(sampled, scenario, directory);
-  if (options.json()) {
-    const nlohmann::ordered_json summary{{"name", scenario.run.name},
-                                         {"seed", scenario.run.seed},
-                                         {"directory", directory.string()},
-                                         {"clusters", sampled.world.clusters.size()},
-                                         {"stations", sampled.world.stations.size()},
-                                         {"access_points", sampled.world.access_points.size()},
-                                         {"devices", sampled.world.devices.size()},
-                                         {"swarms", sampled.world.swarms.size()},
-                                         {"uavs", sampled.world.uavs.size()}};
-    fmt::print("{}\n", summary.dump(1));
-  } else if (options.talks()) {
     fmt::print(
-        "{}, seed {}\n\n{}\nSwarms\n{}\nLinks above the first clusters\n{}\nEnergy of a whole swarm\n{}",
-        scenario.run.name, scenario.run.seed, terminal_map(sampled), swarm_table(sampled),
-        link_table(sampled), energy_table(sampled, scenario));
+        "{}, seed {}\n\n{}\nSites\n{}\nSwarms\n{}\nLinks above the first clusters\n{}\nEnergy of a whole "
+        "swarm\n{}",
+        scenario.run.name, scenario.run.seed, terminal_map(sampled), site_tables(sampled.world),
+        swarm_table(sampled), link_table(sampled), energy_table(sampled, scenario));
     print_files(directory);
   }
 }
@@ -62,15 +40,6 @@ void add_world_command(CLI::App& program) {
   add_scenario(*command, *options);
   add_common_options(*command, *options, "skein world scenarios/default.toml --seed 7 --out runs/seven");
   command->callback([options] { show_world(*options); });
-}
-
-void add_run_command(CLI::App& program) {
-  auto options = std::make_shared<CommonOptions>();
-  CLI::App* command =
-      program.add_subcommand("run", "Show where a mission starts: its map, links and energies");
-  add_scenario(*command, *options);
-  add_common_options(*command, *options, "skein run scenarios/smoke.toml --set world.clusters.count=5");
-  command->callback([options] { run_mission(*options); });
 }
 
 }  // namespace skein::app

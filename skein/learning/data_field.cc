@@ -1,66 +1,13 @@
 #include "skein/learning/data_field.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "skein/base/bytes.h"
 #include "skein/base/expect.h"
 #include "skein/base/random.h"
 #include "skein/learning/evaluation.h"
 
 namespace skein {
-namespace {
-
-// Plain numbers one after another.
-class Bytes {
- public:
-  template <class T>
-  void put(T value) {
-    text_.append(reinterpret_cast<const char*>(&value), sizeof(T));
-  }
-  template <class T>
-  void put(const std::vector<T>& values) {
-    put<std::uint64_t>(values.size());
-    text_.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
-  }
-  [[nodiscard]] std::string take() { return std::move(text_); }
-
- private:
-  std::string text_;
-};
-
-class BytesReader {
- public:
-  explicit BytesReader(const std::string& text) : text_(text) {}
-
-  template <class T>
-  T get() {
-    T value{};
-    read(&value, sizeof(T));
-    return value;
-  }
-  template <class T>
-  std::vector<T> list() {
-    const auto count = get<std::uint64_t>();
-    expect(count <= (text_.size() - at_) / sizeof(T), "a saved field is whole");
-    std::vector<T> values(count);
-    read(values.data(), count * sizeof(T));
-    return values;
-  }
-  [[nodiscard]] bool at_end() const { return at_ == text_.size(); }
-
- private:
-  void read(void* to, std::size_t size) {
-    expect(size <= text_.size() - at_, "a saved field is whole");
-    std::memcpy(to, text_.data() + at_, size);
-    at_ += size;
-  }
-
-  const std::string& text_;
-  std::size_t at_ = 0;
-};
-
-}  // namespace
-
 DataField::DataField(DataFieldSetup setup, const nn::Network<float>& network, ThreadPool& pool)
     : setup_(std::move(setup)), pool_(pool), workspaces_(network) {
   first_device_.push_back(0);
@@ -120,7 +67,9 @@ std::vector<float> DataField::meta_gradient(std::size_t cluster, const Model& mo
   workspaces_.with([&](Workspace& workspace) {
     const nn::Batch<float> batch = workspace.batches[0].read(setup_.data->train, samples);
     Model& out = workspace.vectors[0];
-    out.resize(model.size());
+    if (out.size() != model.size()) {
+      out = Model(model.size());
+    }
     workspace.engine.meta_gradient(model, {batch, batch, batch},
                                    {.kind = nn::MetaGradient::first_order, .inner_step = setup_.inner_step},
                                    nullptr, out);
@@ -145,33 +94,33 @@ void DataField::advance() {
 }
 
 std::string DataField::save() const {
-  Bytes bytes;
+  ByteWriter bytes;
   bytes.put<std::uint64_t>(sequence_);
   for (const ClusterDrift& drift : drifts_) {
-    bytes.put(drift.mix);
-    bytes.put(drift.target);
+    bytes.put_list(drift.mix);
+    bytes.put_list(drift.target);
     bytes.put<std::uint64_t>(drift.num_targets);
     bytes.put<std::uint64_t>(drift.sequence);
   }
   for (const DeviceBuffer& buffer : buffers_) {
     bytes.put<std::uint64_t>(buffer.num_displaced());
-    bytes.put(buffer.contents());
+    bytes.put_list(buffer.contents());
   }
   return bytes.take();
 }
 
 void DataField::restore(const std::string& text) {
-  BytesReader reader(text);
+  ByteCursor reader(text);
   sequence_ = reader.get<std::uint64_t>();
   for (ClusterDrift& drift : drifts_) {
-    drift.mix = reader.list<double>();
-    drift.target = reader.list<double>();
+    drift.mix = reader.get_list<LabelMix>();
+    drift.target = reader.get_list<LabelMix>();
     drift.num_targets = reader.get<std::uint64_t>();
     drift.sequence = reader.get<std::uint64_t>();
   }
   for (DeviceBuffer& buffer : buffers_) {
     const auto displaced = reader.get<std::uint64_t>();
-    buffer = DeviceBuffer(buffer.capacity(), reader.list<DataPoint>(), displaced);
+    buffer = DeviceBuffer(buffer.capacity(), reader.get_list<std::vector<DataPoint>>(), displaced);
   }
   expect(reader.at_end(), "a saved field is of the same devices");
 }

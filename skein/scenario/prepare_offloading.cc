@@ -32,8 +32,16 @@ std::unique_ptr<Offloader> build_offloader(OffloadingMethod method) {
 }
 
 SwarmBoundCoefficients build_bound(const Scenario& scenario) {
+  return build_bound(scenario, scenario.learning.local_period, scenario.learning.global_period);
+}
+
+SwarmBoundCoefficients build_bound(const Scenario& scenario, std::size_t local_period,
+                                   std::size_t global_period) {
+  BoundSteps steps = bound_steps(scenario.learning);
+  steps.local_period = local_period;
+  steps.global_period = global_period;
   const SwarmBoundSetting setting{.constants = scenario.learning.bound,
-                                  .steps = bound_steps(scenario.learning),
+                                  .steps = steps,
                                   .gradient_weight = scenario.offloading.gradient_weight,
                                   .mismatch_weight = scenario.offloading.mismatch_weight,
                                   .growth_limit = scenario.offloading.growth_limit};
@@ -50,6 +58,15 @@ SequenceRounds sequence_rounds(const Scenario& scenario) {
   const std::size_t global =
       std::max<std::size_t>(1, learning.iterations / (learning.local_period * learning.global_period));
   return {.local_aggregations = global * learning.global_period, .global_aggregations = global};
+}
+
+OffloadingSite offloading_site(const Scenario& scenario, std::size_t swarm, std::size_t cluster) {
+  return {.swarm = swarm,
+          .cluster = cluster,
+          .sequence = 0,
+          .local_period = scenario.learning.local_period,
+          .global_period = scenario.learning.global_period,
+          .rounds = sequence_rounds(scenario)};
 }
 
 std::vector<double> initial_device_data(const Scenario& scenario, const World& world, std::size_t cluster) {
@@ -70,7 +87,7 @@ OffloadingProblem build_offloading(const Scenario& scenario, const World& world,
   const Cluster& cluster = world.clusters.at(site.cluster);
   const SwarmLinks links = swarm_links(world, site.swarm, site.cluster, site.sequence);
   const OffloadingOptions& options = scenario.offloading;
-  const SequenceRounds rounds = sequence_rounds(scenario);
+  const SequenceRounds rounds = site.rounds;
   const auto sampled = [&](const auto& distribution, const char* purpose) {
     RandomStream stream(world.seed, purpose, site.swarm, site.sequence);
     return distribution.sample(stream, site.swarm);
@@ -81,9 +98,9 @@ OffloadingProblem build_offloading(const Scenario& scenario, const World& world,
   OffloadingInstance p;
   p.name = fmt::format("swarm {} above {}", site.swarm + 1, world.site_name(site.cluster));
   p.learning_weight = options.learning_weight;
-  p.bound = build_bound(scenario);
+  p.bound = build_bound(scenario, site.local_period, site.global_period);
   p.point_bits = sampled(options.point_size, "point size").si();
-  p.local_period = static_cast<double>(scenario.learning.local_period);
+  p.local_period = static_cast<double>(site.local_period);
   p.local_time_limit = limit.si();
   p.device_data.assign(device_data.begin(), device_data.end());
   const std::size_t workers = swarm.workers.count;
@@ -108,7 +125,7 @@ OffloadingProblem build_offloading(const Scenario& scenario, const World& world,
   const Time gathered = static_cast<double>(rounds.local_aggregations) * limit;
   const Time duration = gathered + access_point_time(trips);
   const double share =
-      static_cast<double>(scenario.learning.global_period) / static_cast<double>(rounds.local_aggregations);
+      static_cast<double>(site.global_period) / static_cast<double>(rounds.local_aggregations);
   const auto model = [&](const Uav& sender) {
     return ModelTransmission{.num_aggregations = static_cast<int>(rounds.local_aggregations),
                              .model_size = model_size,
@@ -136,7 +153,7 @@ OffloadingProblem build_offloading(const Scenario& scenario, const World& world,
                               model_broadcast_energy(model(leader), links.leader_to_worker);
   OffloadingProblem problem;
   problem.leader_shortfall = leader_needs.si() - batteries[swarm.leader];
-  problem.rounds.assign(scenario.learning.global_period, p);
+  problem.rounds.assign(site.global_period, p);
   for (std::size_t k = 0; k < problem.rounds.size() && problem.rounds.size() > 1; ++k) {
     problem.rounds[k].name += fmt::format(", round {}", k + 1);
   }

@@ -16,8 +16,11 @@ namespace skein {
 
 std::unique_ptr<Offloader> build_offloader(OffloadingMethod method);
 
-// The bounds' part of the objective. Throws InputError where the bounds do not hold.
+// The bounds' part of the objective, by the scenario's periods or by others. Throws InputError where the
+// bounds do not hold.
 SwarmBoundCoefficients build_bound(const Scenario& scenario);
+SwarmBoundCoefficients build_bound(const Scenario& scenario, std::size_t local_period,
+                                   std::size_t global_period);
 
 // How many aggregations a training sequence has, for what is spent on them.
 struct SequenceRounds {
@@ -30,7 +33,12 @@ struct OffloadingSite {
   std::size_t swarm = 0;
   std::size_t cluster = 0;
   std::size_t sequence = 0;
+  std::size_t local_period = 1;   // tau_L
+  std::size_t global_period = 1;  // tau_G: local rounds of the problem
+  SequenceRounds rounds{};        // that the batteries must last for
 };
+// With the scenario's periods, at the start of a sequence.
+OffloadingSite offloading_site(const Scenario& scenario, std::size_t swarm, std::size_t cluster);
 
 // The local rounds of one global round. Data on the cluster's devices is given, in points, the same in every
 // round. Of each UAV's battery (joules, in the world's order) the threshold, and what hovering, models and,

@@ -44,6 +44,13 @@ Partition worker_partition(const Scenario& scenario, const World& world, const C
   }
 }
 
+const Scenario& checked(const Scenario& scenario) {
+  check_periods(scenario.learning);
+  return scenario;
+}
+
+}  // namespace
+
 Model initial_model(const Scenario& scenario, const nn::Network<float>& network) {
   if (!scenario.learning.initial_model.empty()) {
     return nn::load_parameters(scenario.learning.initial_model, network.architecture());
@@ -51,13 +58,6 @@ Model initial_model(const Scenario& scenario, const nn::Network<float>& network)
   RandomStream stream(scenario.run.seed, "initial model");
   return network.initial_parameters(stream);
 }
-
-const Scenario& checked(const Scenario& scenario) {
-  check_periods(scenario.learning);
-  return scenario;
-}
-
-}  // namespace
 
 PreparedTraining::PreparedTraining(const Scenario& scenario, std::shared_ptr<const DataSplit> data,
                                    ThreadPool& pool)

@@ -14,6 +14,9 @@
 
 namespace skein {
 
+// The model that training starts from: a file's, or random numbers.
+Model initial_model(const Scenario& scenario, const nn::Network<float>& network);
+
 // Everything that run_training needs, in one place. The data may be shared by runs of several scenarios with
 // the same source and seed.
 //

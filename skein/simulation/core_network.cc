@@ -5,8 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "skein/base/bytes.h"
 #include "skein/base/expect.h"
-#include "skein/simulation/bytes.h"
 #include "skein/world/energy.h"
 #include "skein/world/links.h"
 #include "skein/world/recharging.h"

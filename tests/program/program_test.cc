@@ -65,14 +65,21 @@ class Program : public ::testing::Test {
 };
 
 TEST_F(Program, RunsTheDefaultMission) {
-  const Outcome outcome = skein("run --out here");
+  const Outcome outcome = skein("run --set run.sequences=1 --out here");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("C:8"));
-  EXPECT_THAT(outcome.out, HasSubstr("Mbit/s"));
-  for (const std::string name : {"scenario.toml", "world.json", "world.geojson", "world.svg"}) {
+  EXPECT_THAT(outcome.out, HasSubstr("accuracy of clusters' models"));
+  for (const std::string name :
+       {"scenario.toml", "world.json", "world.geojson", "world.svg", "sequences.csv", "clusters.csv",
+        "swarms.csv", "energy.csv", "events.jsonl", "trajectory.geojson", "summary.json", "manifest.json",
+        "checkpoint.bin", "models/global.safetensors", "models/cluster-8.safetensors"}) {
     EXPECT_TRUE(fs::exists(directory_ / "here" / name)) << name;
   }
-  EXPECT_EQ(num_files(), 5U) << "nothing but the directory and its files";
+  EXPECT_EQ(num_files(), 24U) << "nothing but the directories and their files";
+}
+
+TEST_F(Program, TheDefaultMissionIsThatOfTheScenarioFile) {
+  EXPECT_EQ(skein("check --resolved").out,
+            skein("check --resolved '" SKEIN_SOURCE_DIR "/scenarios/default.toml'").out);
 }
 
 TEST_F(Program, WritesTheSameBytesForAnyNumberOfThreads) {
@@ -105,13 +112,13 @@ TEST_F(Program, NewThenCheck) {
 
 TEST_F(Program, CheckTellsTheNetworkAndWhetherTheBoundsHold) {
   const Outcome holds = skein("check");
-  EXPECT_THAT(holds.out, HasSubstr("network automatic: 9 layers, 2362874 parameters"));
+  EXPECT_THAT(holds.out, HasSubstr("network mnist_cnn_stride2: 9 layers, 151034 parameters"));
   EXPECT_THAT(holds.out, Not(HasSubstr("do not hold")));
-  const Outcome broken = skein("check --set learning.meta_step=1e-2");
+  const Outcome broken = skein("check --set learning.meta_step=0.2");
   EXPECT_EQ(broken.exit_code, 0) << "training does not need them";
-  EXPECT_THAT(broken.out, HasSubstr("learning.meta_step = 0.01: is not below"));
+  EXPECT_THAT(broken.out, HasSubstr("learning.meta_step = 0.2: is not below"));
   EXPECT_FALSE(
-      nlohmann::json::parse(skein("check --format json --set learning.meta_step=1e-2").out)["bounds_hold"]);
+      nlohmann::json::parse(skein("check --format json --set learning.meta_step=0.2").out)["bounds_hold"]);
 }
 
 TEST_F(Program, SpeaksJson) {
@@ -123,11 +130,14 @@ TEST_F(Program, SpeaksJson) {
   const Outcome wrong = skein("check --format json --set run.seed=x --set radio.los_psi=-1");
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_EQ(nlohmann::json::parse(wrong.out)["faults"].size(), 2U);
-  EXPECT_TRUE(nlohmann::json::parse(skein("run --format json --out here").out).contains("uavs"));
+  EXPECT_TRUE(nlohmann::json::parse(
+                  skein("run '" SKEIN_SOURCE_DIR "/scenarios/smoke.toml' --format json --out here").out)
+                  .contains("mean_accuracy_percent"));
 }
 
 TEST_F(Program, QuietIsQuiet) {
-  for (const std::string command : {"run", "world", "check", "new x.toml"}) {
+  for (const std::string& command : std::vector<std::string>{
+           "run '" SKEIN_SOURCE_DIR "/scenarios/smoke.toml'", "world", "check", "new x.toml"}) {
     const Outcome outcome = skein(command + " --quiet --out here");
     EXPECT_EQ(outcome.exit_code, 0) << command << outcome.err;
     EXPECT_EQ(outcome.out + outcome.err, "") << command;

@@ -43,13 +43,8 @@ auto fault(const std::string& key, const std::string& message) {
   return AllOf(Field(&Fault::key, key), Field(&Fault::message, HasSubstr(message)));
 }
 
-TEST(Scenario, AnEmptyFileIsTheDefaultMission) {
+TEST(Scenario, AnEmptyFileHasEveryDefault) {
   EXPECT_EQ(resolved_scenario(parse_scenario("", "test.toml")), resolved_scenario(defaults()));
-}
-
-TEST(Scenario, TheShippedDefaultIsTheBuiltInDefault) {
-  EXPECT_EQ(resolved_scenario(load_scenario(source_directory / "scenarios/default.toml")),
-            resolved_scenario(defaults()));
 }
 
 TEST(Scenario, EveryShippedScenarioLoadsAndItsResolvedFormIsAFixedPoint) {

@@ -1,0 +1,216 @@
+#include "skein/scenario/prepare_mission.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "skein/learning/algorithm.h"
+#include "skein/planning/environment_world.h"
+#include "skein/scenario/build.h"
+#include "skein/scenario/prepare_offloading.h"
+#include "skein/scenario/prepare_training.h"
+#include "skein/world/energy.h"
+
+namespace skein {
+namespace {
+
+SequenceRounds rounds_of(const Timing& timing) {
+  const auto period = static_cast<std::size_t>(timing.local_period * timing.global_period);
+  const std::size_t global =
+      std::max<std::size_t>(1, static_cast<std::size_t>(std::llround(timing.duration)) / period);
+  return {.local_aggregations = global * static_cast<std::size_t>(timing.global_period),
+          .global_aggregations = global};
+}
+
+std::vector<double> full_batteries(const World& world) {
+  std::vector<double> batteries;
+  for (const Uav& uav : world.uavs) {
+    batteries.push_back(uav.battery.si());
+  }
+  return batteries;
+}
+
+// Learning as it is in a mission: periods are the planner's choice.
+const LearningOptions& checked(const LearningOptions& learning) {
+  const Topology topology = algorithm(learning.algorithm).topology;
+  if (topology != Topology::hierarchy) {
+    throw InputError({.key = "learning.algorithm",
+                      .value = "",
+                      .message = "a mission trains in swarms and averages them: hn_pfl or h_fl"});
+  }
+  return learning;
+}
+
+}  // namespace
+
+SolvedTables solve_tables(const Scenario& scenario, const World& world, ThreadPool& pool,
+                          const std::function<void(double)>& progress) {
+  const PlanningOptions& options = scenario.planning;
+  SolvedTables tables{
+      .num_swarms = world.swarms.size(),
+      .num_clusters = world.clusters.size(),
+      .timings = timing_grid(options.durations, options.local_periods, options.global_periods)};
+  const std::size_t count = tables.timings.size() * tables.num_swarms * tables.num_clusters;
+  tables.objective.resize(count);
+  tables.training_energy_j.resize(count);
+  const std::vector<double> batteries = full_batteries(world);
+  const std::unique_ptr<Offloader> offloader = build_offloader(scenario.offloading.method);
+  for (std::size_t t = 0; t < tables.timings.size(); ++t) {
+    progress(static_cast<double>(t) / static_cast<double>(tables.timings.size()));
+    const Timing& timing = tables.timings[t];
+    const SequenceRounds rounds = rounds_of(timing);
+    pool.parallel_for(tables.num_swarms * tables.num_clusters, [&](std::size_t i) {
+      const std::size_t swarm = i / tables.num_clusters;
+      const std::size_t cluster = i % tables.num_clusters;
+      // All local rounds of a sequence are alike here: one is solved, with its part of the batteries.
+      const OffloadingSite site{.swarm = swarm,
+                                .cluster = cluster,
+                                .sequence = 0,
+                                .local_period = static_cast<std::size_t>(timing.local_period),
+                                .global_period = static_cast<std::size_t>(timing.global_period),
+                                .rounds = rounds};
+      OffloadingProblem problem =
+          build_offloading(scenario, world, site, initial_device_data(scenario, world, cluster), batteries);
+      for (double& budget : problem.rounds.front().energy_budget) {
+        budget /= static_cast<double>(problem.rounds.size());
+      }
+      problem.rounds.resize(1);
+      const OffloadResult result = solve_problem(*offloader, BatterySharing::even, problem, nullptr);
+      const std::size_t at = tables.index(t, swarm, cluster);
+      const OffloadingInstance& p = problem.rounds.front();
+      const auto num_rounds = static_cast<double>(rounds.local_aggregations);
+      if (result.status == OffloadStatus::infeasible) {
+        tables.objective[at] = 1e6;
+        tables.training_energy_j[at] = *std::ranges::max_element(batteries);
+        return;
+      }
+      const OffloadEvaluation& e = result.evaluations.front();
+      tables.objective[at] = num_rounds * (e.objective + p.learning_weight * p.bound.constant);
+      // What hovering, models and trips take is what the budgets lack of the batteries.
+      const Swarm& members = world.swarms[swarm];
+      double most = 0.0;
+      for (std::size_t u = 0; u < p.num_uavs(); ++u) {
+        const std::size_t id = u < p.num_workers() ? members.workers.first + u
+                                                   : members.coordinators.first + u - p.num_workers();
+        const double spare = p.energy_budget[u] * num_rounds;
+        const double fixed = batteries[id] - world.uavs[id].battery_threshold.si() - spare;
+        most = std::max(most, fixed + num_rounds * e.uav_energy[u]);
+      }
+      const double leader = batteries[members.leader] + problem.leader_shortfall -
+                            world.uavs[members.leader].battery_threshold.si();
+      tables.training_energy_j[at] = std::max(most, leader);
+    });
+  }
+  return tables;
+}
+
+PreparedMission::PreparedMission(const Scenario& scenario, std::shared_ptr<const DataSplit> data,
+                                 ThreadPool& pool, const std::function<void(double)>& progress)
+    : scenario_(scenario),
+      data_(std::move(data)),
+      pool_(pool),
+      world_(build_world(scenario_, pool)),
+      network_(build_architecture(scenario_)),
+      pools_(data_->train),
+      test_pools_(data_->test),
+      partition_(build_partition(scenario_, world_, pools_)),
+      workspaces_(network_),
+      offloader_(build_offloader(scenario_.offloading.method)) {
+  checked(scenario_.learning);
+  check_fit(scenario_, data_->train);
+  Environment environment = planning_environment(world_, scenario_.planning);
+  if (scenario_.planning.tables.empty()) {
+    environment.tables = solve_tables(scenario_, world_, pool_, progress);
+  }
+  environment_ = std::make_shared<const Environment>(std::move(environment));
+}
+
+LeaderProblem PreparedMission::problem_of(const LeaderTask& task, std::span<const double> device_data) const {
+  const std::size_t left = task.num_global_rounds - task.global_round;
+  const OffloadingSite site{
+      .swarm = task.swarm,
+      .cluster = task.cluster,
+      .sequence = task.sequence,
+      .local_period = task.local_period,
+      .global_period = task.global_period,
+      .rounds = {.local_aggregations = left * task.global_period, .global_aggregations = left}};
+  OffloadingProblem problem = build_offloading(scenario_, world_, site, device_data, task.batteries);
+  LeaderProblem result;
+  if (problem.leader_shortfall > 0.0) {
+    result.culprit = "leader: hovering, trips and models exceed the battery";
+  } else {
+    result.rounds = std::move(problem.rounds);
+  }
+  return result;
+}
+
+CoreNetwork PreparedMission::start(Planner& planner) {
+  DataFieldSetup field{.data = data_.get(),
+                       .pools = &pools_,
+                       .test_pools = &test_pools_,
+                       .partition = &partition_,
+                       .drift = scenario_.drift,
+                       .rates = sample_drift_rates(scenario_.drift, world_.clusters.size(), world_.seed),
+                       .inner_step = scenario_.learning.inner_step,
+                       .seed = world_.seed};
+  for (std::size_t device = 0; device < world_.devices.size(); ++device) {
+    RandomStream buffer(world_.seed, "device buffer", device);
+    RandomStream arrivals(world_.seed, "device arrivals", device);
+    field.buffers.push_back(static_cast<std::size_t>(scenario_.data.buffer.sample(buffer, device)));
+    field.arrivals.push_back(static_cast<std::size_t>(scenario_.data.arrivals.sample(arrivals, device)));
+  }
+  field_ = std::make_unique<DataField>(std::move(field), network_, pool_);
+  trainer_ = std::make_unique<SwarmTrainer>(
+      LocalTraining::Setting{.options = scenario_.learning,
+                             .meta = algorithm(scenario_.learning.algorithm).meta,
+                             .data = &data_->train,
+                             .pools = &pools_,
+                             .seed = world_.seed},
+      workspaces_, pool_);
+  const auto sampled = [&](const auto& distribution, const char* purpose) {
+    RandomStream stream(world_.seed, purpose);
+    return distribution.sample(stream);
+  };
+  fleet_ = std::make_unique<LocalFleet>(
+      LocalFleetSetup{
+          .world = &world_,
+          .field = field_.get(),
+          .trainer = trainer_.get(),
+          .offloader = offloader_.get(),
+          .joint = scenario_.offloading.battery == BatterySharing::joint,
+          .problem = [this](const LeaderTask& task,
+                            std::span<const double> device_data) { return problem_of(task, device_data); },
+          .point_size = sampled(scenario_.offloading.point_size, "point size"),
+          .model_size = sampled(scenario_.offloading.model_size, "model size")},
+      pool_);
+  const RewardOptions reward = scenario_.planning.reward;
+  std::vector<double> drifts;
+  for (std::size_t c = 0; c < world_.clusters.size(); ++c) {
+    drifts.push_back(environment_->drift.at(c, 0.0));
+  }
+  return {
+      MissionSetup{.world = &world_,
+                   .field = field_.get(),
+                   .fleet = fleet_.get(),
+                   .planner = &planner,
+                   .initial = initial_model(scenario_, network_),
+                   .initial_drifts = std::move(drifts),
+                   .reward =
+                       [reward](const SequenceCosts& costs) {
+                         const double penalty = reward.penalty * static_cast<double>(costs.below_threshold);
+                         if (costs.below_threshold > 0 && reward.zero_on_violation) {
+                           return -penalty;
+                         }
+                         return reward.scale / (reward.objective_weight * costs.objective_sum +
+                                                reward.recharge_cost * static_cast<double>(costs.recharging) +
+                                                reward.gradient_weight * costs.gradient_sum +
+                                                reward.travel_weight * costs.travel_j) -
+                                penalty;
+                       },
+                   .age_cap = reward.age_cap,
+                   .first_timing = environment_->tables.timings.front(),
+                   .sequences = scenario_.run.sequences,
+                   .seed = world_.seed},
+      pool_};
+}
+
+}  // namespace skein

@@ -1,0 +1,63 @@
+// From a scenario to a mission: the world, its field of devices, learners, leaders and the planner's view of
+// it all.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#include "skein/base/thread_pool.h"
+#include "skein/learning/data_field.h"
+#include "skein/learning/swarm_trainer.h"
+#include "skein/learning/workspace.h"
+#include "skein/nn/engine.h"
+#include "skein/offloading/offloader.h"
+#include "skein/planning/environment.h"
+#include "skein/scenario/scenario.h"
+#include "skein/simulation/core_network.h"
+#include "skein/simulation/local_fleet.h"
+#include "skein/world/world.h"
+
+namespace skein {
+
+// What training costs and brings for each timing, swarm and cluster, by solving problem P with full batteries
+// and the data of the start: O(s), the objective summed over a sequence's local rounds, and what the UAV that
+// is left with least has spent on it. Where P is infeasible the energy is that of a full battery, so that no
+// plan goes there.
+SolvedTables solve_tables(const Scenario& scenario, const World& world, ThreadPool& pool,
+                          const std::function<void(double)>& progress);
+
+// Everything that a CoreNetwork needs, in one place. Throws InputError with every fault under the scenario's
+// keys.
+class PreparedMission {
+ public:
+  PreparedMission(const Scenario& scenario, std::shared_ptr<const DataSplit> data, ThreadPool& pool,
+                  const std::function<void(double)>& progress);
+
+  [[nodiscard]] const World& world() const { return world_; }
+  [[nodiscard]] const nn::Network<float>& network() const { return network_; }
+  // For planners: with tables that the offloader has solved, unless the scenario gives a file.
+  [[nodiscard]] const std::shared_ptr<const Environment>& environment() const { return environment_; }
+  // One at a time: it works on this object's field.
+  [[nodiscard]] CoreNetwork start(Planner& planner);
+
+ private:
+  [[nodiscard]] LeaderProblem problem_of(const LeaderTask& task, std::span<const double> device_data) const;
+
+  Scenario scenario_;
+  std::shared_ptr<const DataSplit> data_;
+  ThreadPool& pool_;
+  World world_;
+  nn::Network<float> network_;
+  ClassPools pools_;
+  ClassPools test_pools_;
+  Partition partition_;
+  std::shared_ptr<const Environment> environment_;
+  Workspaces workspaces_;
+  std::unique_ptr<Offloader> offloader_;
+  std::unique_ptr<DataField> field_;
+  std::unique_ptr<SwarmTrainer> trainer_;
+  std::unique_ptr<LocalFleet> fleet_;
+};
+
+}  // namespace skein

@@ -1,0 +1,228 @@
+#include "skein/simulation/recorder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "skein/base/bytes.h"
+#include "skein/world/geodesy.h"
+
+namespace skein {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+}  // namespace
+
+MissionRecorder::MissionRecorder(const World& world)
+    : world_(world),
+      accuracy_seconds_(world.clusters.size(), 0.0),
+      last_accuracy_(world.clusters.size(), 0.0) {
+  sequences_ =
+      "sequence,start_s,end_s,duration_local_iterations,local_period,global_period,global_rounds,active_"
+      "swarms,"
+      "mean_accuracy_percent,worst_accuracy_percent,mean_age_sequences,reward,mean_objective,"
+      "squared_meta_gradient,data_Mbit,model_Mbit,below_threshold,shortfall_J\n";
+  clusters_ =
+      "sequence,cluster,visited,handed_over_s,age_sequences,accuracy_before_percent,accuracy_after_percent,"
+      "loss_before_nats,loss_after_nats,drift,squared_gradient\n";
+  swarms_ =
+      "sequence,swarm,from,to,active,arrival_s,finished_s,distance_m,travel_J,recharged_J,least_battery_J,"
+      "least_margin_J,objective,points_sent,points_trained,culprit\n";
+  energy_ = "sequence,uav,swarm,role,battery_J";
+  for (const EnergyKind kind : all_energy_kinds) {
+    energy_ += fmt::format(",{}_J", to_string(kind));
+  }
+  energy_ += "\n";
+}
+
+void MissionRecorder::record(const SequenceRecord& record, const State& state) {
+  const std::size_t num_clusters = record.clusters.size();
+  double mean = 0.0;
+  double worst = 1.0;
+  double age = 0.0;
+  for (std::size_t c = 0; c < num_clusters; ++c) {
+    const ClusterRecord& cluster = record.clusters[c];
+    const double until = cluster.visited ? cluster.handed_over_s : record.end_s;
+    accuracy_seconds_[c] +=
+        cluster.accuracy_before * (until - record.start_s) + cluster.accuracy_after * (record.end_s - until);
+    last_accuracy_[c] = cluster.accuracy_after;
+    mean += cluster.accuracy_after / static_cast<double>(num_clusters);
+    worst = std::min(worst, cluster.accuracy_after);
+    age += cluster.age / static_cast<double>(num_clusters);
+    visits_ += cluster.visited ? 1 : 0;
+    clusters_ +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", record.sequence, world_.site_name(c),
+                    cluster.visited ? 1 : 0, cluster.visited ? fmt::format("{}", cluster.handed_over_s) : "",
+                    cluster.age, 100.0 * cluster.accuracy_before, 100.0 * cluster.accuracy_after,
+                    cluster.loss_before, cluster.loss_after,
+                    cluster.drift >= 0.0 ? fmt::format("{}", cluster.drift) : "", cluster.squared_gradient);
+  }
+  age_sum_ += age;
+  std::size_t active = 0;
+  for (std::size_t s = 0; s < record.swarms.size(); ++s) {
+    const SwarmRecord& swarm = record.swarms[s];
+    active += swarm.active ? 1 : 0;
+    recharges_ += swarm.active ? 0 : 1;
+    distance_m_ += swarm.distance_m;
+    legs_.push_back(
+        {record.start_s, swarm.arrival_s, swarm.finished_s, record.sequence, s, swarm.from, swarm.to});
+    swarms_ += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},\"{}\"\n", record.sequence, s + 1,
+                           world_.site_name(swarm.from), world_.site_name(swarm.to), swarm.active ? 1 : 0,
+                           swarm.arrival_s, swarm.finished_s, swarm.distance_m, swarm.travel_j,
+                           swarm.recharged_j, swarm.least_battery_j, swarm.least_margin_j, swarm.objective,
+                           swarm.points_sent, swarm.points_trained, swarm.culprit);
+    const auto event = [&](double time, const char* what, Json more) {
+      Json line = {{"time_s", time}, {"sequence", record.sequence}, {"event", what}, {"swarm", s + 1}};
+      line.update(more);
+      events_ += line.dump() + "\n";
+    };
+    event(record.start_s, "leaves",
+          {{"from", world_.site_name(swarm.from)}, {"to", world_.site_name(swarm.to)}});
+    event(swarm.arrival_s, "arrives", {{"at", world_.site_name(swarm.to)}});
+    if (!swarm.active) {
+      event(swarm.finished_s, "recharged", {{"energy_J", swarm.recharged_j}});
+    } else if (!swarm.culprit.empty()) {
+      event(swarm.finished_s, "cannot train", {{"why", swarm.culprit}});
+    } else {
+      event(swarm.finished_s, "hands over",
+            {{"to", world_.site_name(swarm.to)},
+             {"accuracy_before_percent", 100.0 * record.clusters[swarm.to].accuracy_before},
+             {"accuracy_after_percent", 100.0 * record.clusters[swarm.to].accuracy_after}});
+      Json decisions = Json::array();
+      for (const OffloadSummary& summary : swarm.last_rounds) {
+        decisions.push_back({{"objective", summary.objective},
+                             {"kkt_residual", summary.kkt_residual},
+                             {"data_points", summary.data},
+                             {"processed_points", summary.processed},
+                             {"clock_Hz", summary.clock},
+                             {"device_flow_points", summary.device_flow},
+                             {"relay_flow_points", summary.relay_flow}});
+      }
+      event(swarm.finished_s, "decided", {{"cluster", world_.site_name(swarm.to)}, {"rounds", decisions}});
+    }
+    if (swarm.least_margin_j < 0.0) {
+      event(record.end_s, "below threshold", {{"margin_J", swarm.least_margin_j}});
+    }
+  }
+  sequences_ += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", record.sequence,
+                            record.start_s, record.end_s, record.plan.timing.duration,
+                            record.plan.timing.local_period, record.plan.timing.global_period,
+                            record.global_rounds, active, 100.0 * mean, 100.0 * worst, age, record.reward,
+                            record.mean_objective, record.squared_meta_gradient, record.data_bits / 1e6,
+                            record.model_bits / 1e6, record.below_threshold, record.shortfall_j);
+  for (std::size_t id = 0; id < world_.uavs.size(); ++id) {
+    const Uav& uav = world_.uavs[id];
+    constexpr std::array roles{"leader", "worker", "coordinator"};
+    energy_ += fmt::format("{},{},{},{},{}", record.sequence, id + 1, uav.swarm + 1,
+                           roles[static_cast<std::size_t>(uav.role)], record.battery_j[id]);
+    const Account& account = state.ledger.account(State::account_of_uav(id));
+    for (const EnergyKind kind : all_energy_kinds) {
+      energy_ += fmt::format(",{}", to_energy(account.spent_on(kind)).si());
+    }
+    energy_ += "\n";
+  }
+  reward_sum_ += record.reward;
+  data_bits_ += record.data_bits;
+  model_bits_ += record.model_bits;
+  shortfall_j_ += record.shortfall_j;
+  below_threshold_ += record.below_threshold;
+  ++num_sequences_;
+}
+
+Headline MissionRecorder::headline(const State& state) const {
+  Headline h;
+  h.duration_s = state.clock.now().si();
+  h.sequences = num_sequences_;
+  if (num_sequences_ == 0) {
+    return h;
+  }
+  const auto clusters = static_cast<double>(accuracy_seconds_.size());
+  const auto sequences = static_cast<double>(num_sequences_);
+  const double duration = std::max(h.duration_s, 1e-300);
+  h.mean_accuracy =
+      std::accumulate(accuracy_seconds_.begin(), accuracy_seconds_.end(), 0.0) / clusters / duration;
+  h.worst_accuracy = *std::ranges::min_element(accuracy_seconds_) / duration;
+  h.last_accuracy = std::accumulate(last_accuracy_.begin(), last_accuracy_.end(), 0.0) / clusters;
+  h.mean_age = age_sum_ / sequences;
+  h.energy_j = to_energy(state.ledger.total_spent()).si();
+  for (const EnergyKind kind : all_energy_kinds) {
+    h.energy_by_kind_j[std::string(to_string(kind))] = to_energy(state.ledger.spent_on(kind)).si();
+  }
+  h.recharged_j = to_energy(state.ledger.total_recharged()).si();
+  h.recharges = recharges_;
+  h.visits = visits_;
+  h.distance_m = distance_m_;
+  h.data_bits = data_bits_;
+  h.model_bits = model_bits_;
+  h.mean_reward = reward_sum_ / sequences;
+  h.below_threshold = below_threshold_;
+  h.shortfall_j = shortfall_j_;
+  return h;
+}
+
+std::map<std::string, std::string> MissionRecorder::files(const State& state) const {
+  std::map<std::string, std::string> files{{"sequences.csv", sequences_},
+                                           {"clusters.csv", clusters_},
+                                           {"swarms.csv", swarms_},
+                                           {"energy.csv", energy_},
+                                           {"events.jsonl", events_}};
+  Json features = Json::array();
+  const auto place = [&](std::size_t site) {
+    const LatLon there = to_lat_lon(world_.site(site), world_.origin_deg);
+    return Json::array({there[1], there[0]});
+  };
+  for (const Leg& leg : legs_) {
+    features.push_back(
+        {{"type", "Feature"},
+         {"geometry", {{"type", "LineString"}, {"coordinates", {place(leg.from), place(leg.to)}}}},
+         {"properties",
+          {{"sequence", leg.sequence},
+           {"swarm", leg.swarm + 1},
+           {"from", world_.site_name(leg.from)},
+           {"to", world_.site_name(leg.to)},
+           {"start_s", leg.start_s},
+           {"arrival_s", leg.arrival_s},
+           {"finished_s", leg.finished_s}}}});
+  }
+  files["trajectory.geojson"] = Json{{"type", "FeatureCollection"}, {"features", features}}.dump(1) + "\n";
+  static_cast<void>(state);
+  return files;
+}
+
+std::string MissionRecorder::save() const {
+  ByteWriter bytes;
+  for (const std::string* text : {&sequences_, &clusters_, &swarms_, &energy_, &events_}) {
+    bytes.put_text(*text);
+  }
+  bytes.put_list(legs_);
+  bytes.put_list(accuracy_seconds_);
+  bytes.put_list(last_accuracy_);
+  for (const double value : {age_sum_, reward_sum_, distance_m_, data_bits_, model_bits_, shortfall_j_}) {
+    bytes.put(value);
+  }
+  for (const std::uint64_t value : {num_sequences_, recharges_, visits_, below_threshold_}) {
+    bytes.put(value);
+  }
+  return bytes.take();
+}
+
+void MissionRecorder::restore(const std::string& saved) {
+  ByteCursor bytes(saved);
+  for (std::string* text : {&sequences_, &clusters_, &swarms_, &energy_, &events_}) {
+    *text = bytes.get_text();
+  }
+  legs_ = bytes.get_list<std::vector<Leg>>();
+  accuracy_seconds_ = bytes.get_list<std::vector<double>>();
+  last_accuracy_ = bytes.get_list<std::vector<double>>();
+  for (double* value : {&age_sum_, &reward_sum_, &distance_m_, &data_bits_, &model_bits_, &shortfall_j_}) {
+    *value = bytes.get<double>();
+  }
+  for (std::uint64_t* value : {&num_sequences_, &recharges_, &visits_, &below_threshold_}) {
+    *value = bytes.get<std::uint64_t>();
+  }
+}
+
+}  // namespace skein

@@ -1,0 +1,69 @@
+// The mission's files, as texts that grow sequence by sequence. They are part of a checkpoint, so that a
+// mission that was stopped and continued leaves the same bytes as one that never was.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "skein/simulation/records.h"
+#include "skein/world/state.h"
+#include "skein/world/world.h"
+
+namespace skein {
+
+// The mission in a few numbers.
+struct Headline {
+  double duration_s = 0.0;
+  double mean_accuracy = 0.0;   // of clusters' models on their data, averaged over clusters and time
+  double worst_accuracy = 0.0;  // of the cluster with the least, averaged over time
+  double last_accuracy = 0.0;   // over clusters, at the end
+  double mean_age = 0.0;        // sequences since a cluster was visited, averaged over clusters and sequences
+  double energy_j = 0.0;        // of UAVs and devices
+  std::map<std::string, double> energy_by_kind_j{};
+  double recharged_j = 0.0;
+  std::size_t recharges = 0;
+  std::size_t visits = 0;
+  double distance_m = 0.0;
+  double data_bits = 0.0;
+  double model_bits = 0.0;
+  double mean_reward = 0.0;
+  std::size_t below_threshold = 0;
+  double shortfall_j = 0.0;
+  std::size_t sequences = 0;
+};
+
+class MissionRecorder {
+ public:
+  // The world must outlive it.
+  explicit MissionRecorder(const World& world);
+
+  void record(const SequenceRecord& record, const State& state);
+
+  // File name and content: sequences.csv, clusters.csv, swarms.csv, energy.csv, events.jsonl,
+  // trajectory.geojson.
+  [[nodiscard]] std::map<std::string, std::string> files(const State& state) const;
+  [[nodiscard]] Headline headline(const State& state) const;
+
+  [[nodiscard]] std::string save() const;
+  void restore(const std::string& bytes);
+
+ private:
+  struct Leg {
+    double start_s = 0.0, arrival_s = 0.0, finished_s = 0.0;
+    std::uint64_t sequence = 0, swarm = 0, from = 0, to = 0;
+  };
+
+  const World& world_;
+  std::string sequences_, clusters_, swarms_, energy_, events_;
+  std::vector<Leg> legs_;
+  // Sums for the headline.
+  std::vector<double> accuracy_seconds_;  // of each cluster
+  std::vector<double> last_accuracy_;
+  double age_sum_ = 0.0, reward_sum_ = 0.0, distance_m_ = 0.0, data_bits_ = 0.0, model_bits_ = 0.0,
+         shortfall_j_ = 0.0;
+  std::uint64_t num_sequences_ = 0, recharges_ = 0, visits_ = 0, below_threshold_ = 0;
+};
+
+}  // namespace skein
