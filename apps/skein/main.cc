@@ -58,6 +58,7 @@ int run(int argc, char** argv) {
   add_gradcheck_command(program);
   add_bounds_command(program);
   add_optimize_command(program);
+  add_gp_command(program);
   add_reproduce_command(program);
 
   try {
