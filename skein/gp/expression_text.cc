@@ -9,7 +9,7 @@
 namespace skein::gp {
 namespace {
 
-constexpr std::size_t most_depth = 200;       // of parentheses
+constexpr std::size_t most_depth = 200;     // of parentheses
 constexpr std::size_t most_work = 500'000;  // products of two terms in one statement
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
