@@ -117,6 +117,10 @@ void DirectProgram::set_bounds(const OffloadRestrictions& restrictions) {
           }
         }
       }
+      // What it cannot relay is not sent to it.
+      for (std::size_t i = 0; i < devices_ && closed && !restrictions.even_rho; ++i) {
+        upper_[rho(r, i, workers_ + h)] = 0.0;
+      }
     }
     for (std::size_t j = 0; j < workers_; ++j) {
       const std::size_t at = core(r, j);
@@ -166,6 +170,8 @@ void DirectProgram::lay_out_linear_rows() {
     }
     for (std::size_t h = 0; h < coordinators_; ++h) {
       row_offsets_[first + buffer_row(r, h)] = 1.0;
+      // Nothing relayed, nothing received: a limit with nothing left over has no interior, so it goes.
+      row_offsets_[first + relay_row(r, h)] = upper_[relay(r, h, 0)] == 0.0 ? 1.0 : 0.0;
       for (std::size_t j = 0; j < workers_; ++j) {
         const std::size_t at = relay(r, h, j);
         const double seconds = total * p.point_bits / p.coordinator_rate(h, j);

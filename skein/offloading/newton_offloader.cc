@@ -160,7 +160,13 @@ OffloadDecision feasible_start(const OffloadingInstance& p, std::span<const std:
     x.alpha.assign(workers, {1.0, 1.0, 1.0});
   }
   x.clock = p.most_clock;
-  const double relayed = static_cast<double>(p.num_coordinators()) / static_cast<double>(uavs);
+  // A coordinator that cannot relay anything is sent nothing: else no share would be small enough.
+  std::vector<double> receives(uavs, 1.0);
+  for (std::size_t u = workers; u < uavs; ++u) {
+    receives[u] = p.energy_budget[u] > 0.0 && p.buffer[u] > 0.0 ? 1.0 : 0.0;
+  }
+  const double open = std::accumulate(receives.begin(), receives.end(), -static_cast<double>(workers));
+  const double relayed = open / (static_cast<double>(workers) + open);
   for (std::size_t h = 0; h < p.num_coordinators(); ++h) {
     for (std::size_t j = 0; j < workers; ++j) {
       x.varrho(h, j) = (restrictions.even_rho ? 1.0 : 0.9) * preference[j] / preferences;
@@ -177,7 +183,7 @@ OffloadDecision feasible_start(const OffloadingInstance& p, std::span<const std:
           x.rho(i, u) = 1.0 / static_cast<double>(uavs);
         } else {
           x.rho(i, u) = level * (u < workers ? (1.0 - relayed) * preference[u] / preferences
-                                             : relayed / static_cast<double>(p.num_coordinators()));
+                                             : receives[u] / (static_cast<double>(workers) + open));
         }
       }
     }
