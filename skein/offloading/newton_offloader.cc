@@ -81,13 +81,15 @@ class Search {
   }
 
   // To full precision, then once more without the shares that turn out to be zero: what is left is inside its
-  // bounds.
-  Candidate finished(const Candidate& candidate) {
+  // bounds. Best first, as a rule.
+  std::vector<Candidate> finished(const Candidate& candidate) {
     const Candidate precise = refined(candidate);
     const Candidate more_precise = sharpened(precise);
     program_.fix_zeros(precise.result, more_precise.result);
-    const Candidate exact = sharpened(more_precise);
-    return exact.objective <= precise.objective * (1.0 + 1e-6) ? exact : precise;
+    std::vector<Candidate> results{sharpened(more_precise), more_precise, precise};
+    const double limit = precise.objective * (1.0 + 1e-6);
+    std::erase_if(results, [&](const Candidate& result) { return !(result.objective <= limit); });
+    return results;
   }
 
   Candidate sharpened(const Candidate& candidate) {
@@ -273,22 +275,30 @@ OffloadResult NewtonOffloader::solve(std::span<const OffloadingInstance> rounds,
     result.iterations = search.iterations();
     return result;
   }
-  const Candidate final = search.finished(best);
-  std::vector<LimitMultipliers> multipliers;
-  for (std::size_t r = 0; r < rounds.size(); ++r) {
-    result.decisions.push_back(search.program().decision_of(final.result.x, r));
-    polish(rounds[r], options_.restrictions, result.decisions.back());
-    result.evaluations.push_back(evaluate(rounds[r], result.decisions.back()));
+  for (const Candidate& final : search.finished(best)) {
+    OffloadResult polished;
+    for (std::size_t r = 0; r < rounds.size(); ++r) {
+      polished.decisions.push_back(search.program().decision_of(final.result.x, r));
+      polish(rounds[r], options_.restrictions, polished.decisions.back());
+      polished.evaluations.push_back(evaluate(rounds[r], polished.decisions.back()));
+    }
+    // The program's objective is divided by its scale, the certificate's by its value.
+    const double factor = search.program().scale() / polished.objective();
+    std::vector<LimitMultipliers> multipliers;
+    for (std::size_t r = 0; r < rounds.size(); ++r) {
+      multipliers.push_back(search.program().multipliers_of(final.result, r, factor));
+    }
+    polished.certificate = certify(rounds, polished.decisions, multipliers, options_.restrictions);
+    const bool solved = polished.certificate.kkt_residual <= 1e-6 && polished.certificate.violation <= 1e-9;
+    polished.status = solved ? OffloadStatus::solved : OffloadStatus::feasible;
+    if (result.decisions.empty() || solved ||
+        polished.certificate.kkt_residual < result.certificate.kkt_residual) {
+      result = std::move(polished);
+    }
+    if (solved) {
+      break;
+    }
   }
-  // The program's objective is divided by its scale, the certificate's by its value.
-  const double factor = search.program().scale() / result.objective();
-  for (std::size_t r = 0; r < rounds.size(); ++r) {
-    multipliers.push_back(search.program().multipliers_of(final.result, r, factor));
-  }
-  result.certificate = certify(rounds, result.decisions, multipliers, options_.restrictions);
-  result.status = result.certificate.kkt_residual <= 1e-6 && result.certificate.violation <= 1e-9
-                      ? OffloadStatus::solved
-                      : OffloadStatus::feasible;
   result.iterations = search.iterations();
   result.workers = workers;
   return result;
