@@ -399,11 +399,19 @@ void DirectProgram::derivatives(std::span<const double> x, std::span<const doubl
   }
 }
 
-void DirectProgram::fix_zeros(const gp::InteriorPointResult& rough, const gp::InteriorPointResult& precise) {
+void DirectProgram::fix_ends(const gp::InteriorPointResult& rough, const gp::InteriorPointResult& precise) {
   for (std::size_t r = 0; r < rounds_.size(); ++r) {
     for (std::size_t i = rho(r, 0, 0); i < core(r, 0); ++i) {
       if (lower_[i] == 0.0 && precise.x[i] < 1e-3 && precise.x[i] < 0.3 * rough.x[i]) {
         upper_[i] = 0.0;
+      }
+    }
+    // Whole mini-batches likewise.
+    for (std::size_t j = 0; j < workers_; ++j) {
+      for (std::size_t i = core(r, j) + log_alpha; i < core(r, j) + log_clock; ++i) {
+        if (precise.x[i] > -1e-3 && precise.x[i] > 0.3 * rough.x[i]) {
+          lower_[i] = upper_[i];
+        }
       }
     }
     // A coordinator that receives nothing relays nothing, and the other way round; its limit is met with

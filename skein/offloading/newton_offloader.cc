@@ -85,7 +85,7 @@ class Search {
   std::vector<Candidate> finished(const Candidate& candidate) {
     const Candidate precise = refined(candidate);
     const Candidate more_precise = sharpened(precise);
-    program_.fix_zeros(precise.result, more_precise.result);
+    program_.fix_ends(precise.result, more_precise.result);
     std::vector<Candidate> results{sharpened(more_precise), more_precise, precise};
     const double limit = precise.objective * (1.0 + 1e-6);
     std::erase_if(results, [&](const Candidate& result) { return !(result.objective <= limit); });
@@ -95,7 +95,7 @@ class Search {
   Candidate sharpened(const Candidate& candidate) {
     Candidate sharp;
     sharp.result = method_.solve(candidate.result, {.tolerance = 1e-2 * options_.tolerance,
-                                                    .max_iterations = 50,
+                                                    .max_iterations = 200,
                                                     .first_barrier = 1e-2 * options_.tolerance});
     return judged(std::move(sharp), candidate.favoured);
   }
