@@ -60,6 +60,7 @@ int run(int argc, char** argv) {
   add_bounds_command(program);
   add_optimize_command(program);
   add_plan_command(program);
+  add_gp_command(program);
   add_reproduce_command(program);
 
   try {

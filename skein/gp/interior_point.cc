@@ -90,25 +90,41 @@ InteriorPointResult InteriorPoint::solve(const InteriorPointResult& start,
          "a warm start is the result of a program of the same size");
   x_ = start.x;
   push_inside(1e-12);
-  objective_ = program_.values(x_, constraints_);
-  multipliers_ = start.multipliers;
-  slacks_.resize(num_inequalities_);
+  // What was at its limit stays near it: of a gap and its multiplier whose product is below the first
+  // barrier, the larger stays and the other grows.
+  const double barrier = options.first_barrier;
+  const auto wider = [&](double gap, double multiplier) {
+    return multiplier > gap ? std::max(gap, barrier / multiplier) : gap;
+  };
   lower_multipliers_.assign(num_variables_, 0.0);
   upper_multipliers_.assign(num_variables_, 0.0);
-  // What was at its limit stays near it, with a product of at least the first barrier.
-  const double barrier = options.first_barrier;
-  for (std::size_t i = 0; i < num_inequalities_; ++i) {
-    double& multiplier = multipliers_[num_equalities_ + i];
-    slacks_[i] = std::max({-constraints_[num_equalities_ + i], start.slacks[i], 1e-12});
-    multiplier = std::max(multiplier, barrier / slacks_[i]);
-  }
   for (std::size_t i = 0; i < num_variables_; ++i) {
+    if (fixed_[i]) {
+      continue;
+    }
+    const double middle = 0.5 * (lower_[i] + upper_[i]);  // not finite where a bound is not
+    if (has_lower(i)) {
+      const double moved = lower_[i] + wider(x_[i] - lower_[i], start.lower_multipliers[i]);
+      x_[i] = has_upper(i) ? std::max(x_[i], std::min(moved, middle)) : moved;
+    }
+    if (has_upper(i)) {
+      const double moved = upper_[i] - wider(upper_[i] - x_[i], start.upper_multipliers[i]);
+      x_[i] = has_lower(i) ? std::min(x_[i], std::max(moved, middle)) : moved;
+    }
     if (has_lower(i)) {
       lower_multipliers_[i] = std::max(start.lower_multipliers[i], barrier / (x_[i] - lower_[i]));
     }
     if (has_upper(i)) {
       upper_multipliers_[i] = std::max(start.upper_multipliers[i], barrier / (upper_[i] - x_[i]));
     }
+  }
+  objective_ = program_.values(x_, constraints_);
+  multipliers_ = start.multipliers;
+  slacks_.resize(num_inequalities_);
+  for (std::size_t i = 0; i < num_inequalities_; ++i) {
+    double& multiplier = multipliers_[num_equalities_ + i];
+    slacks_[i] = wider(std::max({-constraints_[num_equalities_ + i], start.slacks[i], 1e-12}), multiplier);
+    multiplier = std::max(multiplier, barrier / slacks_[i]);
   }
   return iterate(options);
 }

@@ -264,13 +264,15 @@ void polish(const OffloadingInstance& p, const OffloadRestrictions& restrictions
       }
     }
   }
-  // Processors: as fast as the time asks, if the method left them a little short.
+  // Processors: as fast as the time asks and no faster, since that costs energy and brings nothing.
   for (int pass = 0; pass < 2; ++pass) {
     const OffloadEvaluation e = evaluate(p, x);
     for (std::size_t j = 0; j < workers; ++j) {
       const double left = p.local_time_limit - e.gathering_time[j];
       const double needed = left > 0.0 ? e.processing_time[j] * x.clock[j] / left : p.most_clock[j];
-      x.clock[j] = std::clamp(std::max(x.clock[j], needed), p.least_clock[j], p.most_clock[j]);
+      if (!restrictions.full_clock) {
+        x.clock[j] = std::clamp(needed, p.least_clock[j], p.most_clock[j]);
+      }
       for (double& alpha : x.alpha[j]) {
         alpha = std::clamp(alpha, restrictions.least_alpha, 1.0);
       }

@@ -117,6 +117,10 @@ void DirectProgram::set_bounds(const OffloadRestrictions& restrictions) {
           }
         }
       }
+      // What it cannot relay is not sent to it.
+      for (std::size_t i = 0; i < devices_ && closed && !restrictions.even_rho; ++i) {
+        upper_[rho(r, i, workers_ + h)] = 0.0;
+      }
     }
     for (std::size_t j = 0; j < workers_; ++j) {
       const std::size_t at = core(r, j);
@@ -166,6 +170,8 @@ void DirectProgram::lay_out_linear_rows() {
     }
     for (std::size_t h = 0; h < coordinators_; ++h) {
       row_offsets_[first + buffer_row(r, h)] = 1.0;
+      // Nothing relayed, nothing received: a limit with nothing left over has no interior, so it goes.
+      row_offsets_[first + relay_row(r, h)] = upper_[relay(r, h, 0)] == 0.0 ? 1.0 : 0.0;
       for (std::size_t j = 0; j < workers_; ++j) {
         const std::size_t at = relay(r, h, j);
         const double seconds = total * p.point_bits / p.coordinator_rate(h, j);
@@ -393,11 +399,19 @@ void DirectProgram::derivatives(std::span<const double> x, std::span<const doubl
   }
 }
 
-void DirectProgram::fix_zeros(const gp::InteriorPointResult& rough, const gp::InteriorPointResult& precise) {
+void DirectProgram::fix_ends(const gp::InteriorPointResult& rough, const gp::InteriorPointResult& precise) {
   for (std::size_t r = 0; r < rounds_.size(); ++r) {
     for (std::size_t i = rho(r, 0, 0); i < core(r, 0); ++i) {
       if (lower_[i] == 0.0 && precise.x[i] < 1e-3 && precise.x[i] < 0.3 * rough.x[i]) {
         upper_[i] = 0.0;
+      }
+    }
+    // Whole mini-batches likewise.
+    for (std::size_t j = 0; j < workers_; ++j) {
+      for (std::size_t i = core(r, j) + log_alpha; i < core(r, j) + log_clock; ++i) {
+        if (precise.x[i] > -1e-3 && precise.x[i] > 0.3 * rough.x[i]) {
+          lower_[i] = upper_[i];
+        }
       }
     }
     // A coordinator that receives nothing relays nothing, and the other way round; its limit is met with

@@ -64,9 +64,9 @@ class DirectProgram : public gp::SmoothProgram {
   void set_scale(double scale) { scale_ = scale; }
   [[nodiscard]] double scale() const { return scale_; }
 
-  // Fixes shares and relays at zero that a more precise result shows to go there: they shrink as the barrier
-  // does.
-  void fix_zeros(const gp::InteriorPointResult& rough, const gp::InteriorPointResult& precise);
+  // Fixes shares and relays at zero, and mini-batch ratios at one, that a more precise result shows to go
+  // there: what is left shrinks as the barrier does.
+  void fix_ends(const gp::InteriorPointResult& rough, const gp::InteriorPointResult& precise);
 
   [[nodiscard]] std::vector<double> point_of(std::span<const OffloadDecision> decisions) const;
   [[nodiscard]] OffloadDecision decision_of(std::span<const double> x, std::size_t round) const;

@@ -81,19 +81,21 @@ class Search {
   }
 
   // To full precision, then once more without the shares that turn out to be zero: what is left is inside its
-  // bounds.
-  Candidate finished(const Candidate& candidate) {
+  // bounds. Best first, as a rule.
+  std::vector<Candidate> finished(const Candidate& candidate) {
     const Candidate precise = refined(candidate);
     const Candidate more_precise = sharpened(precise);
-    program_.fix_zeros(precise.result, more_precise.result);
-    const Candidate exact = sharpened(more_precise);
-    return exact.objective <= precise.objective * (1.0 + 1e-6) ? exact : precise;
+    program_.fix_ends(precise.result, more_precise.result);
+    std::vector<Candidate> results{sharpened(more_precise), more_precise, precise};
+    const double limit = precise.objective * (1.0 + 1e-6);
+    std::erase_if(results, [&](const Candidate& result) { return !(result.objective <= limit); });
+    return results;
   }
 
   Candidate sharpened(const Candidate& candidate) {
     Candidate sharp;
     sharp.result = method_.solve(candidate.result, {.tolerance = 1e-2 * options_.tolerance,
-                                                    .max_iterations = 50,
+                                                    .max_iterations = 200,
                                                     .first_barrier = 1e-2 * options_.tolerance});
     return judged(std::move(sharp), candidate.favoured);
   }
@@ -160,7 +162,13 @@ OffloadDecision feasible_start(const OffloadingInstance& p, std::span<const std:
     x.alpha.assign(workers, {1.0, 1.0, 1.0});
   }
   x.clock = p.most_clock;
-  const double relayed = static_cast<double>(p.num_coordinators()) / static_cast<double>(uavs);
+  // A coordinator that cannot relay anything is sent nothing: else no share would be small enough.
+  std::vector<double> receives(uavs, 1.0);
+  for (std::size_t u = workers; u < uavs; ++u) {
+    receives[u] = p.energy_budget[u] > 0.0 && p.buffer[u] > 0.0 ? 1.0 : 0.0;
+  }
+  const double open = std::accumulate(receives.begin(), receives.end(), -static_cast<double>(workers));
+  const double relayed = open / (static_cast<double>(workers) + open);
   for (std::size_t h = 0; h < p.num_coordinators(); ++h) {
     for (std::size_t j = 0; j < workers; ++j) {
       x.varrho(h, j) = (restrictions.even_rho ? 1.0 : 0.9) * preference[j] / preferences;
@@ -177,7 +185,7 @@ OffloadDecision feasible_start(const OffloadingInstance& p, std::span<const std:
           x.rho(i, u) = 1.0 / static_cast<double>(uavs);
         } else {
           x.rho(i, u) = level * (u < workers ? (1.0 - relayed) * preference[u] / preferences
-                                             : relayed / static_cast<double>(p.num_coordinators()));
+                                             : receives[u] / (static_cast<double>(workers) + open));
         }
       }
     }
@@ -267,22 +275,30 @@ OffloadResult NewtonOffloader::solve(std::span<const OffloadingInstance> rounds,
     result.iterations = search.iterations();
     return result;
   }
-  const Candidate final = search.finished(best);
-  std::vector<LimitMultipliers> multipliers;
-  for (std::size_t r = 0; r < rounds.size(); ++r) {
-    result.decisions.push_back(search.program().decision_of(final.result.x, r));
-    polish(rounds[r], options_.restrictions, result.decisions.back());
-    result.evaluations.push_back(evaluate(rounds[r], result.decisions.back()));
+  for (const Candidate& final : search.finished(best)) {
+    OffloadResult polished;
+    for (std::size_t r = 0; r < rounds.size(); ++r) {
+      polished.decisions.push_back(search.program().decision_of(final.result.x, r));
+      polish(rounds[r], options_.restrictions, polished.decisions.back());
+      polished.evaluations.push_back(evaluate(rounds[r], polished.decisions.back()));
+    }
+    // The program's objective is divided by its scale, the certificate's by its value.
+    const double factor = search.program().scale() / polished.objective();
+    std::vector<LimitMultipliers> multipliers;
+    for (std::size_t r = 0; r < rounds.size(); ++r) {
+      multipliers.push_back(search.program().multipliers_of(final.result, r, factor));
+    }
+    polished.certificate = certify(rounds, polished.decisions, multipliers, options_.restrictions);
+    const bool solved = polished.certificate.kkt_residual <= 1e-6 && polished.certificate.violation <= 1e-9;
+    polished.status = solved ? OffloadStatus::solved : OffloadStatus::feasible;
+    if (result.decisions.empty() || solved ||
+        polished.certificate.kkt_residual < result.certificate.kkt_residual) {
+      result = std::move(polished);
+    }
+    if (solved) {
+      break;
+    }
   }
-  // The program's objective is divided by its scale, the certificate's by its value.
-  const double factor = search.program().scale() / result.objective();
-  for (std::size_t r = 0; r < rounds.size(); ++r) {
-    multipliers.push_back(search.program().multipliers_of(final.result, r, factor));
-  }
-  result.certificate = certify(rounds, result.decisions, multipliers, options_.restrictions);
-  result.status = result.certificate.kkt_residual <= 1e-6 && result.certificate.violation <= 1e-9
-                      ? OffloadStatus::solved
-                      : OffloadStatus::feasible;
   result.iterations = search.iterations();
   result.workers = workers;
   return result;
