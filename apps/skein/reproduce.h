@@ -18,7 +18,7 @@ namespace skein::app {
 struct ReproduceOptions {
   CommonOptions common;
   std::vector<std::string> data;     // mnist, fmnist, cifar10, radioml; empty: all
-  std::vector<std::string> parts;    // published, text, fair; empty: all
+  std::vector<std::string> parts;    // of the study; empty: all
   std::vector<std::string> periods;  // "tau_L,tau_G" of the published part; empty: all
   bool quick = false;
   std::size_t seeds = 0;  // 0: as many as the part takes
@@ -71,6 +71,9 @@ const std::vector<LearningStudy>& learning_studies();
 std::string reproduce_published(const LearningStudy& study, const ReproduceOptions& options, KeptRuns& runs);
 std::string reproduce_text(const LearningStudy& study, const ReproduceOptions& options, KeptRuns& runs);
 std::string reproduce_fair(const LearningStudy& study, const ReproduceOptions& options, KeptRuns& runs);
+
+// The paper's planning study: everything into one directory.
+void reproduce_planning(const ReproduceOptions& options);
 
 // A table in Markdown, its columns as wide as they need.
 std::string markdown_table(const std::vector<std::vector<std::string>>& rows);

@@ -1,18 +1,13 @@
 #include "skein/planning/plan_scorer.h"
 
 #include <algorithm>
+#include <array>
 
 namespace skein {
 namespace {
 
 constexpr double age_unit = 10.0;    // sequences
 constexpr double travel_unit = 1e4;  // J
-
-void grow(nn::Vector<float>& vector, std::size_t size) {
-  if (vector.size() < size) {
-    vector = nn::Vector<float>(size);
-  }
-}
 
 void add(float* to, const float* row, float factor, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -181,8 +176,8 @@ void PlanScorer::sum_of_state(const nn::Vector<float>& w, std::span<const std::s
   }
   grow(timings_, e.tables.timings.size() * hidden);
   for (std::size_t t = 0; t < e.tables.timings.size(); ++t) {
-    float features[3];
-    encoder_.timing(t, features);
+    std::array<float, 3> features{};
+    encoder_.timing(t, features.data());
     float* sums = &timings_[t * hidden];
     std::fill_n(sums, hidden, 0.0F);
     for (std::size_t i = 0; i < 3; ++i) {
