@@ -85,13 +85,12 @@ void QNetwork::remember(const nn::Vector<float>& w, const float* windows, std::s
   }
 }
 
-void QNetwork::finish(const nn::Vector<float>& w, float* sums, float* scratch, std::size_t rows,
+void QNetwork::finish(const nn::Vector<float>& w, const float* h1, float* scratch, std::size_t rows,
                       float* q) const {
   const QShape& s = shape_;
-  relu(sums, rows * s.hidden);
   kernels<float>().multiply({.rows = rows,
                              .columns = s.hidden2,
-                             .a = sums,
+                             .a = h1,
                              .a_stride = s.hidden,
                              .run_length = s.hidden,
                              .b = w.data() + at_.second,
@@ -147,6 +146,7 @@ double QNetwork::gradient(const nn::Vector<float>& w, const float* windows, cons
                              .c_stride = s.hidden,
                              .add = true});
   std::vector<float> q(rows);
+  relu(h1_.data(), rows * s.hidden);
   finish(w, h1_.data(), h2_.data(), rows, q.data());
   relu(h2_.data(), rows * s.hidden2);
 

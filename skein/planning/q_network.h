@@ -63,9 +63,8 @@ class QNetwork {
   // `windows` has rows of window x features numbers.
   void remember(const nn::Vector<float>& w, const float* windows, std::size_t rows, MemoryTape& tape) const;
 
-  // The two layers above for many plans of which the first sums are known: `sums` has rows of `hidden`
-  // numbers, which it overwrites; `scratch` rows of hidden2.
-  void finish(const nn::Vector<float>& w, float* sums, float* scratch, std::size_t rows, float* q) const;
+  // From the first layer of many plans, after its relu, to their q. `scratch` has rows of hidden2 numbers.
+  void finish(const nn::Vector<float>& w, const float* h1, float* scratch, std::size_t rows, float* q) const;
 
   // The mean Huber loss of q against `targets` for rows of states and plans, and its gradient.
   double gradient(const nn::Vector<float>& w, const float* windows, const float* plans,
