@@ -39,11 +39,13 @@ struct Baseline {
   const char* title;
   double reward;  // published
   double objective;
+  const char* colour;
 };
-constexpr std::array<Baseline, 4> baselines{{{"sequential", "S.H.", 213.3, 241.7},
-                                             {"nearest", "G.M.D.", 252.3, 283.2},
-                                             {"threshold_random", "T.M.D., 90 % random", 268.7, 313.7},
-                                             {"threshold_nearest", "T.M.D., 10 % random", 0, 0}}};
+constexpr std::array<Baseline, 4> baselines{
+    {{"sequential", "S.H.", 213.3, 241.7, "#888888"},
+     {"nearest", "G.M.D.", 252.3, 283.2, "#E69F00"},
+     {"threshold_random", "T.M.D., 90 % random", 268.7, 313.7, purple},
+     {"threshold_nearest", "T.M.D., 10 % random", 0, 0, "#56B4E9"}}};
 
 class PlanningStudy {
  public:
@@ -171,7 +173,7 @@ std::string PlanningStudy::threshold_part() {
         for (std::size_t i = 0; i < values.size(); ++i) {
           figure.panels[i].series.push_back({.title = fmt::format("{}, RT Low", baseline.title),
                                              .curve = {{0.0, last}, {values[i], values[i]}},
-                                             .colour = purple,
+                                             .colour = baseline.colour,
                                              .dashed = true});
         }
       }
@@ -232,7 +234,7 @@ std::string PlanningStudy::sensitivity_part() {
 
 std::string PlanningStudy::drift_part() {
   const std::size_t epochs = options_.quick ? 600 : 3000;
-  const std::size_t window = epochs / 6;
+  const std::size_t window = epochs / 12;
   Rows rows{
       {"planner", "part of the mission", "C:1", "C:2", "C:3", "C:4", "C:5", "C:6", "C:7", "C:8", "stations"},
       {"published", "first", ".20", ".19", ".22", ".24", ".32", ".22", ".33", ".34", ".94"},
@@ -244,7 +246,7 @@ std::string PlanningStudy::drift_part() {
                                         "planning.learner.replay_steps=8000"};
   const PlanSetup trained = setup(thresholds[0].kilojoules, moving);
   const PlanSetup flown =
-      setup(thresholds[0].kilojoules, {fmt::format("planning.drift.sequences={}", epochs - 2 * window)});
+      setup(thresholds[0].kilojoules, {fmt::format("planning.drift.sequences={}", epochs - window)});
   std::size_t index = 0;
   for (const std::string planner : {"guided", "learned", "beam"}) {
     const Agents agents = agents_for(planner, plan_, trained, trained.environment, 1, directory_, pool_,
@@ -257,14 +259,14 @@ std::string PlanningStudy::drift_part() {
     const std::vector<EpochRecord> records = fly(e, *made, start, epochs, 1);
     Series third{.title = planner, .curve = {}, .colour = colours[index]};
     Series fourth{.title = "", .curve = {}, .colour = colours[index], .dashed = true};
-    for (std::size_t part = 0; part < 6; ++part) {
+    for (std::size_t part = 0; part < 12; ++part) {
       const MissionScore mean = score(e, std::span(records).subspan(part * window, window));
       const double middle = (static_cast<double>(part) + 0.5) * static_cast<double>(window);
       third.curve.iterations.push_back(middle);
       third.curve.values.push_back(mean.visits[2]);
       fourth.curve.iterations.push_back(middle);
       fourth.curve.values.push_back(mean.visits[3]);
-      if (part == 0 || part == 5) {
+      if (part == 0 || part == 11) {
         std::vector<std::string> row{planner, part == 0 ? "first" : "last"};
         for (std::size_t c = 0; c < e.num_clusters; ++c) {
           row.push_back(fmt::format("{:.2f}", mean.visits[c]));

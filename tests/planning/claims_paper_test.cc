@@ -117,12 +117,12 @@ TEST(DriftPaper, VisitsFollowTheDrift) {
   options.learner.replay_steps = options.learner.steps;
   ThreadPool pool(1);
   const auto agent = train_agent(moving(4000), options, 1, pool);
-  const auto e = moving(2000);
+  const auto e = moving(2750);
   for (const bool with_beam : {false, true}) {
     const auto planner = (with_beam ? guided(e, agent) : learned(e, agent))();
     const auto records = fly(*e, *planner, reference_file().start, 3000, 1);
-    const MissionScore first = score(*e, std::span(records).first(500));
-    const MissionScore last = score(*e, std::span(records).last(500));
+    const MissionScore first = score(*e, std::span(records).first(250));
+    const MissionScore last = score(*e, std::span(records).last(250));
     fmt::print("{}: C:3 {:.3f} -> {:.3f}, C:4 {:.3f} -> {:.3f}\n", with_beam ? "guided" : "learned",
                first.visits[2], last.visits[2], first.visits[3], last.visits[3]);
     EXPECT_GE(last.visits[2], 1.5 * first.visits[2]);
