@@ -53,6 +53,23 @@ void refuse_impossible(const Environment& environment, const std::string& file) 
   }
 }
 
+std::string curve_csv(const Environment& e, const std::vector<CurvePoint>& curve) {
+  std::string text = "iteration,reward,learning_objective,battery_J,violations_per_epoch,exploration,loss";
+  for (std::size_t site = 0; site < e.num_sites(); ++site) {
+    text += fmt::format(",visits_{}", e.site_name(site));
+  }
+  text += '\n';
+  for (const CurvePoint& p : curve) {
+    text += fmt::format("{},{},{},{},{},{},{}", p.step, p.reward, p.learning_objective, p.battery_j,
+                        p.violations, p.exploration, p.loss);
+    for (const double visits : p.visits) {
+      text += fmt::format(",{}", visits);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
 void replay_command(const ReplayOptions& options) {
   const EnvironmentFile file = load_environment(options.file);
   if (file.trace.empty()) {
@@ -153,29 +170,48 @@ void train_in(QLearner& learner, const fs::path& directory, std::size_t until, T
     progress(learner.progress());
   }
   learner.save(checkpoint);
+  write_file(directory / "curve.csv", curve_csv(learner.environment(), learner.curve()));
   if (learner.done()) {
     save_agent(directory / "agent.safetensors", learner.agent());
   }
 }
 
-std::shared_ptr<const Agent> agent_for(const PlanOptions& options, const PlanSetup& setup,
-                                       const std::shared_ptr<const Environment>& environment,
-                                       std::uint64_t seed, const fs::path& directory, ThreadPool& pool,
-                                       const std::function<void(double)>& progress) {
+fs::path agent_directory(const PlanSetup& setup, const Environment& environment, std::uint64_t seed,
+                         const fs::path& directory) {
+  // An agent of another training has another name.
+  return directory / "agents" / short_name(fingerprint(environment, setup.scenario.planning, seed));
+}
+
+Agents agents_for(const std::string& planner, const PlanOptions& options, const PlanSetup& setup,
+                  const std::shared_ptr<const Environment>& environment, std::uint64_t seed,
+                  const fs::path& directory, ThreadPool& pool, const std::function<void(double)>& progress) {
   const PlanningOptions& planning = setup.scenario.planning;
+  const Training training = training_of(planner);
+  if (training == Training::none) {
+    return {};
+  }
+  if (training == Training::flat) {
+    if (num_flat_plans(*environment) == 0) {
+      throw InputError(Fault{
+          .key = "--planner",
+          .value = planner,
+          .message = fmt::format("has an output per joint plan; there are more than {}", most_flat_plans)});
+    }
+    return {.flat =
+                train_flat_agent(environment, planning.discount, planning.learner.flat_steps, seed, progress)
+                    .agent};
+  }
   const std::string given = options.agent.empty() ? planning.agent.string() : options.agent;
   if (!given.empty()) {
-    return std::make_shared<const Agent>(load_agent(given, *environment));
+    return {.recurrent = std::make_shared<const Agent>(load_agent(given, *environment))};
   }
-  // An agent of another training has another name.
-  const std::string name = short_name(fingerprint(*environment, planning, seed));
-  const fs::path place = directory / "agents" / name;
+  const fs::path place = agent_directory(setup, *environment, seed, directory);
   if (!fs::exists(place / "agent.safetensors")) {
     QLearner learner(environment, planning, seed);
     train_in(learner, place, 0, pool, progress);
     fs::remove(place / "checkpoint.bin");
   }
-  return std::make_shared<const Agent>(load_agent(place / "agent.safetensors", *environment));
+  return {.recurrent = std::make_shared<const Agent>(load_agent(place / "agent.safetensors", *environment))};
 }
 
 void add_plan_command(CLI::App& program) {
@@ -185,6 +221,7 @@ void add_plan_command(CLI::App& program) {
   add_plan_train_command(*command);
   add_plan_eval_command(*command);
   add_plan_show_command(*command);
+  add_plan_bound_command(*command);
   auto options = std::make_shared<ReplayOptions>();
   CLI::App* replay = command->add_subcommand(
       "replay", "Carry out the plans of an environment's trace; exit code 1 if other numbers come out");

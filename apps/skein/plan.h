@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "progress.h"
 #include "skein/planning/environment.h"
 #include "skein/planning/q_learning.h"
+#include "skein/scenario/build_planner.h"
 
 namespace skein::app {
 
@@ -37,20 +39,25 @@ std::shared_ptr<const Environment> geometry_of(const std::shared_ptr<const Envir
                                                std::size_t geometry);
 
 // Trains up to step `until` (0: to the end) from the checkpoint in the directory, if there is one. Writes
-// checkpoint and, at the end, agent.safetensors.
+// checkpoint.bin, curve.csv and, at the end, agent.safetensors.
 void train_in(QLearner& learner, const std::filesystem::path& directory, std::size_t until, ThreadPool& pool,
               const std::function<void(double)>& progress);
 
-// The agent for this environment and seed: from the file given, from `directory` if it was trained there
-// before, or trained now.
-std::shared_ptr<const Agent> agent_for(const PlanOptions& options, const PlanSetup& setup,
-                                       const std::shared_ptr<const Environment>& environment,
-                                       std::uint64_t seed, const std::filesystem::path& directory,
-                                       ThreadPool& pool, const std::function<void(double)>& progress);
+// Where the agent for this environment and seed is kept.
+std::filesystem::path agent_directory(const PlanSetup& setup, const Environment& environment,
+                                      std::uint64_t seed, const std::filesystem::path& directory);
+
+// What the planner needs for this environment and seed: from the file given, from `directory` if it was
+// trained there before, or trained now. A flat agent is trained each time.
+Agents agents_for(const std::string& planner, const PlanOptions& options, const PlanSetup& setup,
+                  const std::shared_ptr<const Environment>& environment, std::uint64_t seed,
+                  const std::filesystem::path& directory, ThreadPool& pool,
+                  const std::function<void(double)>& progress);
 
 // Each adds its command to `skein plan`.
 void add_plan_train_command(CLI::App& plan);
 void add_plan_eval_command(CLI::App& plan);
 void add_plan_show_command(CLI::App& plan);
+void add_plan_bound_command(CLI::App& plan);
 
 }  // namespace skein::app

@@ -62,14 +62,11 @@ PlannerResult run_planner(const PlanEvalOptions& options, const PlanSetup& setup
       const auto share = [&](double fraction) {
         progress((static_cast<double>(geometry * options.seeds + i) + fraction) / parts);
       };
-      std::shared_ptr<const Agent> agent;
-      if (needs_agent(name)) {
-        agent = agent_for(options.plan, setup, environment, seed, directory, pool, share);
-      }
+      const Agents agents = agents_for(name, options.plan, setup, environment, seed, directory, pool, share);
       const std::clock_t start = std::clock();
       // Every planner flies from the same starts.
       group.push_back(mean_of(
-          evaluate(*environment, planner_factory(name, environment, setup.scenario.planning, agent),
+          evaluate(*environment, planner_factory(name, environment, setup.scenario.planning, agents),
                    {.starts = options.starts, .epochs = options.epochs, .seed = 1000 + 100 * seed}, pool)));
       seconds += static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
       share(1.0);

@@ -81,16 +81,15 @@ void plan_show(const PlanShowOptions& options) {
   const fs::path directory = output_directory(common, setup.scenario);
   const std::string name = options.planner.empty() ? setup.scenario.planning.planner : options.planner;
   ThreadPool pool(common.threads);
-  std::shared_ptr<const Agent> agent;
-  if (needs_agent(name)) {
+  const Agents agents = [&] {
     Progress progress(common, setup.scenario.run.name);
-    agent = agent_for(options.plan, setup, setup.environment, setup.scenario.run.seed, directory, pool,
+    return agents_for(name, options.plan, setup, setup.environment, setup.scenario.run.seed, directory, pool,
                       [&](double fraction) { progress.show("training", fraction); });
-  }
+  }();
   std::vector<double> start(StateLayout(e).size());
   RandomStream stream(setup.scenario.run.seed, "plan.show");
   start_anywhere(e, stream, start);
-  const auto planner = planner_factory(name, setup.environment, setup.scenario.planning, agent)();
+  const auto planner = planner_factory(name, setup.environment, setup.scenario.planning, agents)();
   const std::vector<EpochRecord> records = fly(e, *planner, start, options.epochs, setup.scenario.run.seed);
   const MissionScore mean = score(e, records);
   write_file(directory / "trajectory.csv", trajectory_csv(e, records));

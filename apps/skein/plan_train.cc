@@ -21,23 +21,6 @@ struct PlanTrainOptions {
   bool restart = false;
 };
 
-std::string curve_csv(const Environment& e, const std::vector<CurvePoint>& curve) {
-  std::string text = "step,reward,learning_objective,battery_J,violations_per_epoch,exploration,loss";
-  for (std::size_t site = 0; site < e.num_sites(); ++site) {
-    text += fmt::format(",visits_{}", e.site_name(site));
-  }
-  text += '\n';
-  for (const CurvePoint& p : curve) {
-    text += fmt::format("{},{},{},{},{},{},{}", p.step, p.reward, p.learning_objective, p.battery_j,
-                        p.violations, p.exploration, p.loss);
-    for (const double visits : p.visits) {
-      text += fmt::format(",{}", visits);
-    }
-    text += '\n';
-  }
-  return text;
-}
-
 void draw_curve(const std::vector<CurvePoint>& curve, const fs::path& directory) {
   Series reward{.title = "reward", .curve = {}, .colour = blue};
   Series objective{.title = "learning objective", .curve = {}, .colour = orange};
@@ -83,7 +66,6 @@ void plan_train(const PlanTrainOptions& options) {
   }
   const double cpu = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   write_file(directory / "scenario.toml", resolved_scenario(setup.scenario));
-  write_file(directory / "curve.csv", curve_csv(*setup.environment, learner.curve()));
   draw_curve(learner.curve(), directory);
   ordered_json summary{
       {"run", setup.scenario.run.name},   {"seed", setup.scenario.run.seed},
@@ -94,9 +76,10 @@ void plan_train(const PlanTrainOptions& options) {
       fmt::format("Stopped after {} sequences; the next call goes on.", learner.num_steps());
   if (learner.done()) {
     const auto agent = std::make_shared<const Agent>(learner.agent());
-    const MissionScore greedy = mean_of(evaluate(
-        *setup.environment, planner_factory("learned", setup.environment, setup.scenario.planning, agent),
-        {.starts = 8, .epochs = 500, .seed = setup.scenario.run.seed + 1000}, pool));
+    const MissionScore greedy = mean_of(
+        evaluate(*setup.environment,
+                 planner_factory("learned", setup.environment, setup.scenario.planning, {.recurrent = agent}),
+                 {.starts = 8, .epochs = 500, .seed = setup.scenario.run.seed + 1000}, pool));
     summary["greedy"] = {{"reward", greedy.reward},
                          {"learning_objective", greedy.learning_objective},
                          {"battery_J", greedy.battery_j},

@@ -202,6 +202,22 @@ void add_reproduce_command(CLI::App& program) {
       ->check(CLI::Range(1, 1000));
   add_common_options(*offloading, offloading_options->common, "skein reproduce offloading --quick");
   offloading->callback([options = offloading_options] { write_offloading(*options); });
+
+  auto planning_options = std::make_shared<ReproduceOptions>();
+  CLI::App* planning = command->add_subcommand(
+      "planning",
+      "Swarm trajectories (section VI-C, appendix A): thresholds, baselines, sensitivity, drift, geometries");
+  planning
+      ->add_option("--part", planning_options->parts,
+                   "thresholds, sensitivity, drift or geometries; without one, all")
+      ->check(CLI::IsMember({"thresholds", "sensitivity", "drift", "geometries"}));
+  planning->add_flag("--quick", planning_options->quick,
+                     "Two minutes instead of an hour: less training, fewer seeds");
+  planning->add_option("--seeds", planning_options->seeds, "So many seeds; default 3, with --quick 1")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100));
+  add_common_options(*planning, planning_options->common, "skein reproduce planning --quick");
+  planning->callback([planning_options] { reproduce_planning(*planning_options); });
 }
 
 }  // namespace skein::app

@@ -18,7 +18,7 @@ namespace skein::app {
 struct ReproduceOptions {
   CommonOptions common;
   std::vector<std::string> data;     // mnist, fmnist, cifar10, radioml; empty: all
-  std::vector<std::string> parts;    // published, text, fair; empty: all
+  std::vector<std::string> parts;    // of the study; empty: all
   std::vector<std::string> periods;  // "tau_L,tau_G" of the published part; empty: all
   bool quick = false;
   std::size_t seeds = 0;  // 0: as many as the part takes
@@ -76,6 +76,9 @@ std::string reproduce_fair(const LearningStudy& study, const ReproduceOptions& o
 
 // The paper's offloading study; pictures and numbers go to the directory.
 std::string reproduce_offloading(const ReproduceOptions& options, const std::filesystem::path& directory);
+
+// The paper's planning study: everything into one directory.
+void reproduce_planning(const ReproduceOptions& options);
 
 // A table in Markdown, its columns as wide as they need.
 std::string markdown_table(const std::vector<std::vector<std::string>>& rows);

@@ -274,9 +274,17 @@ void ChoiceFinder::assign(Search& search, Choices& choices) const {
 void ChoiceFinder::add_plan(const Search& search, std::span<const Site> sites, double cost,
                             const double* objectives, Choices& choices) const {
   const Environment& e = environment_;
-  const std::size_t timing = static_cast<std::size_t>(
-      std::min_element(objectives, objectives + e.tables.timings.size()) - objectives);
-  double reward = e.reward.scale / (cost + e.reward.objective_weight * objectives[timing]);
+  // The least first, then where it is: the compiler makes vector code of the former.
+  const std::size_t num_timings = e.tables.timings.size();
+  double least = objectives[0];
+  for (std::size_t t = 1; t < num_timings; ++t) {
+    least = objectives[t] < least ? objectives[t] : least;
+  }
+  std::size_t timing = 0;
+  while (objectives[timing] != least) {
+    ++timing;
+  }
+  double reward = e.reward.scale / (cost + e.reward.objective_weight * least);
   if (search.rule == Rule::reachable) {
     std::size_t below = 0;
     for (std::size_t u = 0; u < e.num_swarms; ++u) {

@@ -57,10 +57,11 @@ struct LearnerOptions {
   std::size_t memory = 32;          // numbers of its state; 0: no LSTM
   std::size_t hidden = 64;
   std::size_t hidden2 = 32;
-  double step = 1e-3;        // of Adam, at first
-  double last_step = 1e-4;   // and at last
-  double decay_share = 0.5;  // of the steps, until exploration is at its least
-  bool model_reward = true;  // Q = the model's one-step reward + what the network adds
+  double step = 1e-3;             // of Adam, at first
+  double last_step = 1e-4;        // and at last
+  double decay_share = 0.5;       // of the steps, until exploration is at its least
+  std::size_t flat_steps = 4000;  // of the published flat agent
+  bool model_reward = true;       // Q = the model's one-step reward + what the network adds
 };
 
 struct PlanningOptions {

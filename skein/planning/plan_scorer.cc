@@ -1,18 +1,13 @@
 #include "skein/planning/plan_scorer.h"
 
 #include <algorithm>
+#include <array>
 
 namespace skein {
 namespace {
 
 constexpr double age_unit = 10.0;    // sequences
 constexpr double travel_unit = 1e4;  // J
-
-void grow(nn::Vector<float>& vector, std::size_t size) {
-  if (vector.size() < size) {
-    vector = nn::Vector<float>(size);
-  }
-}
 
 void add(float* to, const float* row, float factor, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -181,8 +176,8 @@ void PlanScorer::sum_of_state(const nn::Vector<float>& w, std::span<const std::s
   }
   grow(timings_, e.tables.timings.size() * hidden);
   for (std::size_t t = 0; t < e.tables.timings.size(); ++t) {
-    float features[3];
-    encoder_.timing(t, features);
+    std::array<float, 3> features{};
+    encoder_.timing(t, features.data());
     float* sums = &timings_[t * hidden];
     std::fill_n(sums, hidden, 0.0F);
     for (std::size_t i = 0; i < 3; ++i) {
@@ -191,44 +186,56 @@ void PlanScorer::sum_of_state(const nn::Vector<float>& w, std::span<const std::s
   }
 }
 
-void PlanScorer::add_plan(const nn::Vector<float>& w, const Choices& choices, std::size_t plan,
-                          float* sums) const {
+// Plans come with the first swarms' destinations outermost: sums up to the swarm before the last are mostly
+// those of the plan before.
+void PlanScorer::first_layer(const nn::Vector<float>& w, const Choices& choices, std::size_t first,
+                             std::size_t end) {
   const Environment& e = environment_;
   const std::size_t hidden = network_.shape().hidden;
+  const std::size_t last = e.num_swarms - 1;
   const float* by_reward = w.data() + network_.at().from_plan + encoder_.reward_at() * hidden;
-  const auto reward = static_cast<float>(choices.rewards[plan] / reward_unit);
-  const float* timing = &timings_[choices.timings[plan] * hidden];
-  for (std::size_t i = 0; i < hidden; ++i) {
-    sums[i] = base_[i] + timing[i] + reward * by_reward[i];
-  }
-  const auto sites = choices.of(plan);
-  for (std::size_t u = 0; u < e.num_swarms; ++u) {
-    const float* place = &places_[(u * e.num_sites() + sites[u]) * hidden];
+  grow(sums_, (end - first) * hidden);
+  grow(partial_, (last + 1) * hidden);
+  std::copy_n(base_.data(), hidden, partial_.data());
+  for (std::size_t plan = first; plan < end; ++plan) {
+    const auto sites = choices.of(plan);
+    std::size_t same = 0;
+    while (plan > first && same < last && sites[same] == choices.of(plan - 1)[same]) {
+      ++same;
+    }
+    for (std::size_t u = same; u < last; ++u) {
+      const float* place = &places_[(u * e.num_sites() + sites[u]) * hidden];
+      const float* before = &partial_[u * hidden];
+      float* after = &partial_[(u + 1) * hidden];
+      for (std::size_t i = 0; i < hidden; ++i) {
+        after[i] = before[i] + place[i];
+      }
+    }
+    const auto reward = static_cast<float>(choices.rewards[plan] / reward_unit);
+    const float* timing = &timings_[choices.timings[plan] * hidden];
+    const float* place = &places_[(last * e.num_sites() + sites[last]) * hidden];
+    const float* before = &partial_[last * hidden];
+    float* sums = &sums_[(plan - first) * hidden];
     for (std::size_t i = 0; i < hidden; ++i) {
-      sums[i] += place[i];
+      const float sum = (before[i] + place[i]) + (timing[i] + reward * by_reward[i]);
+      sums[i] = sum > 0.0F ? sum : 0.0F;
     }
   }
 }
 
 void PlanScorer::score(const nn::Vector<float>& w, std::span<const std::span<const double>> history,
                        const Choices& choices, std::span<float> q) {
-  const QShape& s = network_.shape();
   sum_of_state(w, history);
-  grow(sums_, choices.size() * s.hidden);
-  grow(scratch_, choices.size() * s.hidden2);
-  for (std::size_t plan = 0; plan < choices.size(); ++plan) {
-    add_plan(w, choices, plan, &sums_[plan * s.hidden]);
-  }
+  first_layer(w, choices, 0, choices.size());
+  grow(scratch_, choices.size() * network_.shape().hidden2);
   network_.finish(w, sums_.data(), scratch_.data(), choices.size(), q.data());
 }
 
 float PlanScorer::score_one(const nn::Vector<float>& w, std::span<const std::span<const double>> history,
                             const Choices& choices, std::size_t plan) {
-  const QShape& s = network_.shape();
   sum_of_state(w, history);
-  grow(sums_, s.hidden);
-  grow(scratch_, s.hidden2);
-  add_plan(w, choices, plan, sums_.data());
+  first_layer(w, choices, plan, plan + 1);
+  grow(scratch_, network_.shape().hidden2);
   float q = 0.0F;
   network_.finish(w, sums_.data(), scratch_.data(), 1, &q);
   return q;

@@ -65,16 +65,17 @@ class PlanScorer {
 
   [[nodiscard]] const PlanEncoder& encoder() const { return encoder_; }
 
-  // What the network adds to the model's reward, for all choices of the history's last state; with
-  // `only`, for that one alone (q has one place).
+  // What the network adds to the model's reward, for all choices of the history's last state.
   void score(const nn::Vector<float>& w, std::span<const std::span<const double>> history,
              const Choices& choices, std::span<float> q);
+  // The same for one of them.
   float score_one(const nn::Vector<float>& w, std::span<const std::span<const double>> history,
                   const Choices& choices, std::size_t plan);
 
  private:
   void sum_of_state(const nn::Vector<float>& w, std::span<const std::span<const double>> history);
-  void add_plan(const nn::Vector<float>& w, const Choices& choices, std::size_t plan, float* sums) const;
+  // The first layer of plans `first` to `end`, after its relu.
+  void first_layer(const nn::Vector<float>& w, const Choices& choices, std::size_t first, std::size_t end);
 
   const Environment& environment_;
   PlanEncoder encoder_;
@@ -84,6 +85,7 @@ class PlanScorer {
   nn::Vector<float> base_;     // first sums without any plan
   nn::Vector<float> places_;   // swarm x site: what a destination adds to them
   nn::Vector<float> timings_;  // what a timing adds to them
+  nn::Vector<float> partial_;  // sums up to each swarm but the last
   nn::Vector<float> sums_;
   nn::Vector<float> scratch_;
 };

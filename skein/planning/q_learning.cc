@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstring>
 
 #include "skein/base/expect.h"
 #include "skein/base/file.h"
@@ -268,6 +268,7 @@ QLearner::QLearner(std::shared_ptr<const Environment> environment, const Plannin
     : inside_(std::make_unique<Inside>(std::move(environment), options, seed)) {}
 QLearner::~QLearner() = default;
 
+const Environment& QLearner::environment() const { return *inside_->environment; }
 std::size_t QLearner::num_steps() const { return inside_->steps; }
 std::size_t QLearner::num_updates() const { return inside_->updates; }
 bool QLearner::done() const { return inside_->steps >= inside_->options.learner.steps; }
@@ -320,8 +321,8 @@ void QLearner::save(const std::filesystem::path& file) const {
   out.whole(in.curve.size());
   for (const CurvePoint& point : in.curve) {
     out.whole(point.step);
-    const double values[] = {point.reward,     point.learning_objective, point.battery_j,
-                             point.violations, point.exploration,        point.loss};
+    const std::array values{point.reward,     point.learning_objective, point.battery_j,
+                            point.violations, point.exploration,        point.loss};
     out.numbers(std::span<const double>(values));
     out.numbers(std::span<const double>(point.visits));
   }
@@ -347,7 +348,7 @@ void QLearner::restore(const std::filesystem::path& file) {
   in.curve.clear();
   for (std::size_t left = read.whole(in.options.learner.steps); left > 0; --left) {
     CurvePoint point{.step = read.whole(in.options.learner.steps)};
-    double values[6];
+    std::array<double, 6> values{};
     read.numbers(std::span<double>(values));
     point.reward = values[0];
     point.learning_objective = values[1];

@@ -47,6 +47,7 @@ class QLearner {
   QLearner(QLearner&&) = delete;
   QLearner& operator=(QLearner&&) = delete;
 
+  [[nodiscard]] const Environment& environment() const;
   [[nodiscard]] std::size_t num_steps() const;  // done
   [[nodiscard]] std::size_t num_updates() const;
   [[nodiscard]] bool done() const;

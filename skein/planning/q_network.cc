@@ -1,7 +1,9 @@
 #include "skein/planning/q_network.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <vector>
 
 #include "skein/base/expect.h"
 #include "skein/nn/kernels.h"
@@ -10,14 +12,6 @@ namespace skein {
 namespace {
 
 using nn::kernels;
-
-float logistic(float x) { return 1.0F / (1.0F + std::exp(-x)); }
-
-void grow(nn::Vector<float>& vector, std::size_t size) {
-  if (vector.size() < size) {
-    vector = nn::Vector<float>(size);
-  }
-}
 
 void relu(float* values, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -80,68 +74,23 @@ nn::Vector<float> QNetwork::initial_parameters(RandomStream& stream) const {
 void QNetwork::remember(const nn::Vector<float>& w, const float* windows, std::size_t rows,
                         MemoryTape& tape) const {
   const QShape& s = shape_;
-  const std::size_t stride = s.remembered_stride();
-  grow(tape.result, rows * stride);
-  if (s.memory == 0) {
-    for (std::size_t r = 0; r < rows; ++r) {
-      std::copy_n(windows + (r * s.window + s.window - 1) * s.features, s.features, &tape.result[r * stride]);
-    }
+  if (s.memory > 0) {
+    lstm_forward(s.lstm(), w.data() + at_.input, windows, rows, tape);
     return;
   }
-  const std::size_t m = s.memory;
-  grow(tape.gates, s.window * rows * 4 * m);
-  grow(tape.cells, s.window * rows * m);
-  grow(tape.states, s.window * rows * m);
-  for (std::size_t t = 0; t < s.window; ++t) {
-    float* gates = &tape.gates[t * rows * 4 * m];
-    kernels<float>().multiply({.rows = rows,
-                               .columns = 4 * m,
-                               .a = windows + t * s.features,
-                               .a_stride = s.window * s.features,
-                               .run_length = s.features,
-                               .b = w.data() + at_.input,
-                               .b_stride = 4 * m,
-                               .bias = w.data() + at_.gate_bias,
-                               .c = gates,
-                               .c_stride = 4 * m});
-    const float* before = t > 0 ? &tape.states[(t - 1) * rows * m] : nullptr;
-    if (before != nullptr) {
-      kernels<float>().multiply({.rows = rows,
-                                 .columns = 4 * m,
-                                 .a = before,
-                                 .a_stride = m,
-                                 .run_length = m,
-                                 .b = w.data() + at_.recurrent,
-                                 .b_stride = 4 * m,
-                                 .c = gates,
-                                 .c_stride = 4 * m,
-                                 .add = true});
-    }
-    for (std::size_t r = 0; r < rows; ++r) {
-      float* g = gates + r * 4 * m;
-      const float* old = t > 0 ? &tape.cells[((t - 1) * rows + r) * m] : nullptr;
-      float* cell = &tape.cells[(t * rows + r) * m];
-      float* state = &tape.states[(t * rows + r) * m];
-      for (std::size_t i = 0; i < m; ++i) {
-        g[i] = logistic(g[i]);
-        g[m + i] = logistic(g[m + i]);
-        g[2 * m + i] = std::tanh(g[2 * m + i]);
-        g[3 * m + i] = logistic(g[3 * m + i]);
-        cell[i] = g[m + i] * (old != nullptr ? old[i] : 0.0F) + g[i] * g[2 * m + i];
-        state[i] = g[3 * m + i] * std::tanh(cell[i]);
-      }
-    }
+  const std::size_t stride = s.remembered_stride();
+  grow(tape.result, rows * stride);
+  for (std::size_t r = 0; r < rows; ++r) {
+    std::copy_n(windows + (r * s.window + s.window - 1) * s.features, s.features, &tape.result[r * stride]);
   }
-  std::copy_n(&tape.states[(s.window - 1) * rows * m], rows * m, tape.result.data());
 }
 
-void QNetwork::finish(const nn::Vector<float>& w, float* sums, float* scratch, std::size_t rows,
+void QNetwork::finish(const nn::Vector<float>& w, const float* h1, float* scratch, std::size_t rows,
                       float* q) const {
   const QShape& s = shape_;
-  relu(sums, rows * s.hidden);
   kernels<float>().multiply({.rows = rows,
                              .columns = s.hidden2,
-                             .a = sums,
+                             .a = h1,
                              .a_stride = s.hidden,
                              .run_length = s.hidden,
                              .b = w.data() + at_.second,
@@ -151,12 +100,16 @@ void QNetwork::finish(const nn::Vector<float>& w, float* sums, float* scratch, s
                              .c_stride = s.hidden2});
   const float* third = w.data() + at_.third;
   for (std::size_t r = 0; r < rows; ++r) {
-    float sum = w[at_.bias3];
-    for (std::size_t i = 0; i < s.hidden2; ++i) {
-      const float value = scratch[r * s.hidden2 + i];
-      sum += (value > 0.0F ? value : 0.0F) * third[i];
+    // Eight sums side by side: the compiler may not reorder one.
+    std::array<float, 8> sums8{};
+    const float* values = scratch + r * s.hidden2;
+    for (std::size_t i = 0; i < s.hidden2; i += sums8.size()) {
+      for (std::size_t k = 0; k < sums8.size(); ++k) {
+        sums8[k] += (values[i + k] > 0.0F ? values[i + k] : 0.0F) * third[i + k];
+      }
     }
-    q[r] = sum;
+    q[r] = w[at_.bias3] + ((sums8[0] + sums8[4]) + (sums8[1] + sums8[5])) +
+           ((sums8[2] + sums8[6]) + (sums8[3] + sums8[7]));
   }
 }
 
@@ -193,6 +146,7 @@ double QNetwork::gradient(const nn::Vector<float>& w, const float* windows, cons
                              .c_stride = s.hidden,
                              .add = true});
   std::vector<float> q(rows);
+  relu(h1_.data(), rows * s.hidden);
   finish(w, h1_.data(), h2_.data(), rows, q.data());
   relu(h2_.data(), rows * s.hidden2);
 
@@ -245,65 +199,9 @@ double QNetwork::gradient(const nn::Vector<float>& w, const float* windows, cons
   sum_rows(d1_.data(), rows, s.hidden, out.data() + at_.bias1);
   if (s.memory > 0) {
     back(at_.from_memory, s.memory, d1_.data(), s.hidden, dm_.data(), stride);
-    remember_backward(w, windows, rows, dm_.data(), out);
+    lstm_backward(s.lstm(), w.data() + at_.input, windows, rows, tape_, dm_.data(), out.data() + at_.input);
   }
   return loss / static_cast<double>(rows);
-}
-
-void QNetwork::remember_backward(const nn::Vector<float>& w, const float* windows, std::size_t rows,
-                                 const float* d_result, nn::Vector<float>& out) {
-  const QShape& s = shape_;
-  const std::size_t m = s.memory;
-  grow(dgates_, rows * 4 * m);
-  grow(dstate_, rows * m);
-  grow(dcell_, rows * m);
-  std::copy_n(d_result, rows * m, dstate_.data());
-  std::fill_n(dcell_.data(), rows * m, 0.0F);
-  for (std::size_t t = s.window; t-- > 0;) {
-    for (std::size_t r = 0; r < rows; ++r) {
-      const float* g = &tape_.gates[(t * rows + r) * 4 * m];
-      const float* cell = &tape_.cells[(t * rows + r) * m];
-      const float* old = t > 0 ? &tape_.cells[((t - 1) * rows + r) * m] : nullptr;
-      float* d = &dgates_[r * 4 * m];
-      for (std::size_t i = 0; i < m; ++i) {
-        const float squashed = std::tanh(cell[i]);
-        const float dh = dstate_[r * m + i];
-        const float dc = dcell_[r * m + i] + dh * g[3 * m + i] * (1.0F - squashed * squashed);
-        d[i] = dc * g[2 * m + i] * g[i] * (1.0F - g[i]);
-        d[m + i] = dc * (old != nullptr ? old[i] : 0.0F) * g[m + i] * (1.0F - g[m + i]);
-        d[2 * m + i] = dc * g[i] * (1.0F - g[2 * m + i] * g[2 * m + i]);
-        d[3 * m + i] = dh * squashed * g[3 * m + i] * (1.0F - g[3 * m + i]);
-        dcell_[r * m + i] = dc * g[m + i];
-      }
-    }
-    const auto add = [&](const float* x, std::size_t x_stride, std::size_t inputs, std::size_t target) {
-      kernels<float>().rank_update({.rows = inputs,
-                                    .columns = 4 * m,
-                                    .rank = rows,
-                                    .x = x,
-                                    .x_stride = x_stride,
-                                    .d = dgates_.data(),
-                                    .d_stride = 4 * m,
-                                    .base = out.data() + target,
-                                    .target = out.data() + target,
-                                    .stride = 4 * m});
-    };
-    add(windows + t * s.features, s.window * s.features, s.features, at_.input);
-    sum_rows(dgates_.data(), rows, 4 * m, out.data() + at_.gate_bias);
-    if (t > 0) {
-      add(&tape_.states[(t - 1) * rows * m], m, m, at_.recurrent);
-      kernels<float>().dot_products({.a_count = rows,
-                                     .b_count = m,
-                                     .length = 4 * m,
-                                     .a = dgates_.data(),
-                                     .a_stride = 4 * m,
-                                     .b = w.data() + at_.recurrent,
-                                     .b_stride = 4 * m,
-                                     .c = dstate_.data(),
-                                     .c_stride = m,
-                                     .zero_padded = true});
-    }
-  }
 }
 
 void Adam::step(nn::Vector<float>& w, const nn::Vector<float>& gradient, double step_size) {

@@ -5,7 +5,7 @@
 //   h1 = relu(m W_m + p W_p + b_1),   h2 = relu(h1 W_2 + b_2),   q = h2 w_3 + b_3
 //
 // z are features of a state, p those of a plan. The LSTM is that of skein/nn: gates in the order input,
-// forget, cell, output.
+// forget, cell, output; its three tensors stand one after another.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,7 @@
 
 #include "skein/base/random.h"
 #include "skein/nn/vector.h"
+#include "skein/planning/lstm.h"
 
 namespace skein {
 
@@ -28,6 +29,7 @@ struct QShape {
   [[nodiscard]] std::size_t remembered() const { return memory > 0 ? memory : features; }
   // A row of that many numbers, padded.
   [[nodiscard]] std::size_t remembered_stride() const { return (remembered() + 7) / 8 * 8; }
+  [[nodiscard]] LstmShape lstm() const { return {.features = features, .window = window, .memory = memory}; }
   friend bool operator==(const QShape&, const QShape&) = default;
 };
 
@@ -47,14 +49,6 @@ struct QOffsets {
   std::size_t size = 0;
 };
 
-// What a forward pass of the LSTM leaves for the backward one, and its result.
-struct MemoryTape {
-  nn::Vector<float> gates;   // step x row x 4 memory, after their nonlinearity
-  nn::Vector<float> cells;   // step x row x memory
-  nn::Vector<float> states;  // step x row x memory
-  nn::Vector<float> result;  // row x remembered_stride
-};
-
 class QNetwork {
  public:
   explicit QNetwork(const QShape& shape) : shape_(shape), at_(shape) {}
@@ -69,22 +63,18 @@ class QNetwork {
   // `windows` has rows of window x features numbers.
   void remember(const nn::Vector<float>& w, const float* windows, std::size_t rows, MemoryTape& tape) const;
 
-  // The two layers above for many plans of which the first sums are known: `sums` has rows of `hidden`
-  // numbers, which it overwrites; `scratch` rows of hidden2.
-  void finish(const nn::Vector<float>& w, float* sums, float* scratch, std::size_t rows, float* q) const;
+  // From the first layer of many plans, after its relu, to their q. `scratch` has rows of hidden2 numbers.
+  void finish(const nn::Vector<float>& w, const float* h1, float* scratch, std::size_t rows, float* q) const;
 
   // The mean Huber loss of q against `targets` for rows of states and plans, and its gradient.
   double gradient(const nn::Vector<float>& w, const float* windows, const float* plans,
                   std::span<const float> targets, nn::Vector<float>& out);
 
  private:
-  void remember_backward(const nn::Vector<float>& w, const float* windows, std::size_t rows,
-                         const float* d_result, nn::Vector<float>& out);
-
   QShape shape_;
   QOffsets at_;
   MemoryTape tape_;  // of gradient()
-  nn::Vector<float> h1_, h2_, d1_, d2_, dm_, dgates_, dstate_, dcell_, plans_;
+  nn::Vector<float> h1_, h2_, d1_, d2_, dm_;
 };
 
 // Adam (Kingma and Ba) with its usual constants.

@@ -398,6 +398,8 @@ void bind_learner(Fields& f, LearnerOptions& o) {
   f.real("last_step", o.last_step, small_step, "and at last");
   f.real("decay_share", o.decay_share, positive_ratio,
          "share of the steps in which exploration falls to its least");
+  f.whole("flat_steps", o.flat_steps, counts,
+          "training sequences of the published flat agent; published: 30000");
   f.flag("model_reward", o.model_reward, "Q is the model's one-step reward and what the network adds");
 }
 

@@ -8,6 +8,7 @@
 
 #include "skein/planning/environment.h"
 #include "skein/planning/evaluation.h"
+#include "skein/planning/flat_q.h"
 #include "skein/planning/q_learning.h"
 
 namespace skein {
@@ -16,11 +17,17 @@ namespace skein {
 std::vector<std::string_view> planner_names();
 // One line for people.
 std::string_view planner_description(std::string_view name);
-// Whether it needs an agent.
-bool needs_agent(std::string_view name);
+// What a planner has to be trained for, if anything.
+enum class Training { none, recurrent, flat };
+Training training_of(std::string_view name);
 
-// Makes planners by name; `agent` only for those that need one, trained for an environment of this size.
+struct Agents {
+  std::shared_ptr<const Agent> recurrent{};
+  std::shared_ptr<const FlatAgent> flat{};
+};
+
+// Makes planners by name; the agent that it needs must be there, trained for an environment of this size.
 PlannerFactory planner_factory(std::string_view name, std::shared_ptr<const Environment> environment,
-                               const PlanningOptions& options, std::shared_ptr<const Agent> agent);
+                               const PlanningOptions& options, const Agents& agents);
 
 }  // namespace skein
