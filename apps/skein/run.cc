@@ -179,14 +179,12 @@ class Mission {
 
   std::unique_ptr<Planner> make_planner() {
     const std::string& name = scenario_.planning.planner;
-    std::shared_ptr<const Agent> agent;
-    if (needs_agent(name)) {
-      const PlanOptions options{.common = options_};
-      const PlanSetup setup{.scenario = scenario_, .environment = prepared_.environment()};
-      agent = agent_for(options, setup, prepared_.environment(), scenario_.run.seed, fs::path("runs"), pool_,
-                        [this](double fraction) { progress_.show("training the planner", fraction); });
-    }
-    return planner_factory(name, prepared_.environment(), scenario_.planning, agent)();
+    const PlanOptions options{.common = options_};
+    const PlanSetup setup{.scenario = scenario_, .environment = prepared_.environment()};
+    const Agents agents =
+        agents_for(name, options, setup, prepared_.environment(), scenario_.run.seed, fs::path("runs"), pool_,
+                   [this](double fraction) { progress_.show("training the planner", fraction); });
+    return planner_factory(name, prepared_.environment(), scenario_.planning, agents)();
   }
 
   const CommonOptions& options_;
