@@ -39,8 +39,8 @@ const std::map<std::string, std::set<std::string>>& visible() {
 
 // simulation sees the three blocks through these alone.
 const std::set<std::string>& block_interfaces() {
-  static const std::set<std::string> headers = {"skein/learning/field.h", "skein/learning/trainer.h", "skein/offloading/offloader.h",
-                                                "skein/planning/planner.h"};
+  static const std::set<std::string> headers = {"skein/learning/field.h", "skein/learning/trainer.h",
+                                                "skein/offloading/offloader.h", "skein/planning/planner.h"};
   return headers;
 }
 
