@@ -328,6 +328,24 @@ TEST(InteriorPoint, NoInterior) {
   EXPECT_NEAR(result.x[1], 1.0, 1e-5);
 }
 
+TEST(InteriorPoint, ALimitOfFixedVariablesThatIsTightDoesNotDisturb) {
+  // min (x - 3)^2 with x <= 1, and y fixed at 2 where y <= 2 is another limit.
+  const InteriorPointResult result =
+      solve<2>({.functions =
+                    [](const auto& x) {
+                      return std::vector<Jet<2>>{(x[0] - 3.0) * (x[0] - 3.0), x[0] - 1.0, x[1] - 2.0};
+                    },
+                .inequalities = 2,
+                .lower = {-10.0, 2.0},
+                .upper = {10.0, 2.0}},
+               {0.0, 2.0}, {.convex = true});
+  ASSERT_EQ(result.status, InteriorPointStatus::solved);
+  EXPECT_NEAR(result.x[0], 1.0, 1e-8);
+  EXPECT_NEAR(result.multipliers[0], 4.0, 1e-7);
+  EXPECT_LT(result.multipliers[1], 1e-6) << "not without end";
+  EXPECT_LE(result.stationarity, 1e-8);
+}
+
 TEST(InteriorPoint, TheInfeasibleIsNotCalledSolved) {
   const InteriorPointResult result = solve<1>({.functions =
                                                    [](const auto& x) {
