@@ -659,8 +659,9 @@ InteriorPointResult InteriorPoint::iterate(const InteriorPointOptions& options) 
       damping_ *= 0.1;
     }
   }
-  // Rounding may end the steps a little early.
-  if (result.status == InteriorPointStatus::stalled && barrier_error(0.0) <= 100.0 * options.tolerance) {
+  // Rounding may end the steps a little early, or make them circle.
+  const double enough = result.status == InteriorPointStatus::stalled ? 100.0 : 10.0;
+  if (barrier_error(0.0) <= enough * options.tolerance) {
     result.status = InteriorPointStatus::solved;
   }
   result.objective = objective_;
