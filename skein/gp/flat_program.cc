@@ -8,11 +8,6 @@
 #include "skein/base/expect.h"
 
 namespace skein::gp {
-namespace {
-
-constexpr double rounding = 1e-12;  // of a logarithm
-
-}  // namespace
 
 FlatProgram::FlatProgram(const Program& program)
     : num_variables_(program.variables.size()), bound_variable_(program.objective.terms().size() > 1) {
@@ -129,11 +124,7 @@ double FlatProgram::values(std::span<const double> y, std::span<double> constrai
       most = std::max(most, sum);
     }
     if (row.end_term - row.first_term == 1) {
-      const Term& term = terms_[row.first_term];
-      // Without variables an inequality holds or does not. If it does it is loose: were it tight, its
-      // multiplier would grow without end, for nothing.
-      const bool holds = r >= num_equalities_ && term.first_factor == term.end_factor && most <= rounding;
-      constraints[r] = holds ? -1.0 : most;
+      constraints[r] = most;
       shares_[row.first_term] = 1.0;
       continue;
     }

@@ -68,7 +68,8 @@ InteriorPointResult InteriorPoint::solve(std::span<const double> x, const Interi
   expect(x.size() == num_variables_, "a start has as many numbers as the program has variables");
   x_.assign(x.begin(), x.end());
   push_inside(1e-2);
-  objective_ = program_.values(x_, constraints_);
+  find_constant_rows();
+  evaluate_values();
   slacks_.resize(num_inequalities_);
   multipliers_.assign(num_equalities_ + num_inequalities_, 0.0);
   for (std::size_t i = 0; i < num_inequalities_; ++i) {
@@ -90,6 +91,7 @@ InteriorPointResult InteriorPoint::solve(const InteriorPointResult& start,
          "a warm start is the result of a program of the same size");
   x_ = start.x;
   push_inside(1e-12);
+  find_constant_rows();
   // What was at its limit stays near it: of a gap and its multiplier whose product is below the first
   // barrier, the larger stays and the other grows.
   const double barrier = options.first_barrier;
@@ -118,7 +120,7 @@ InteriorPointResult InteriorPoint::solve(const InteriorPointResult& start,
       upper_multipliers_[i] = std::max(start.upper_multipliers[i], barrier / (upper_[i] - x_[i]));
     }
   }
-  objective_ = program_.values(x_, constraints_);
+  evaluate_values();
   multipliers_ = start.multipliers;
   slacks_.resize(num_inequalities_);
   for (std::size_t i = 0; i < num_inequalities_; ++i) {
@@ -145,6 +147,29 @@ void InteriorPoint::push_inside(double share) {
     if (std::isfinite(upper_[i])) {
       x_[i] = std::min(x_[i], upper_[i] - inside);
     }
+  }
+}
+
+// Inequalities of fixed variables only hold or do not. Those that hold are loose: were one tight, its
+// multiplier would grow without end, for nothing.
+void InteriorPoint::find_constant_rows() {
+  std::vector<bool> moves(constraints_.size(), false);
+  for (const Entry& entry : program_.jacobian_pattern()) {
+    moves[entry.row] = moves[entry.row] || !fixed_[entry.column];
+  }
+  constant_rows_.clear();
+  for (std::size_t row = num_equalities_; row < moves.size(); ++row) {
+    if (!moves[row]) {
+      constant_rows_.push_back(row);
+    }
+  }
+}
+
+void InteriorPoint::evaluate_values() {
+  constexpr double rounding = 1e-12;
+  objective_ = program_.values(x_, constraints_);
+  for (const std::size_t row : constant_rows_) {
+    constraints_[row] = constraints_[row] <= rounding ? -1.0 : constraints_[row];
   }
 }
 
@@ -477,7 +502,7 @@ bool InteriorPoint::take_step(double barrier, const Step* correction) {
     }
   }
   restore();
-  objective_ = program_.values(x_, constraints_);
+  evaluate_values();
   evaluate_derivatives();
   return false;
 }
@@ -499,7 +524,7 @@ bool InteriorPoint::try_length(double length, double barrier, const Test& test) 
   for (std::size_t i = 0; i < num_inequalities_; ++i) {
     slacks_[i] = old_slacks_[i] + length * step_.slacks[i];
   }
-  objective_ = program_.values(x_, constraints_);
+  evaluate_values();
   const double merit = barrier_function(barrier, objective_) + penalty_ * constraint_violation();
   if (!std::isfinite(merit)) {
     return false;
@@ -634,8 +659,9 @@ InteriorPointResult InteriorPoint::iterate(const InteriorPointOptions& options) 
       damping_ *= 0.1;
     }
   }
-  // Rounding may end the steps a little early.
-  if (result.status == InteriorPointStatus::stalled && barrier_error(0.0) <= 100.0 * options.tolerance) {
+  // Rounding may end the steps a little early, or make them circle.
+  const double enough = result.status == InteriorPointStatus::stalled ? 100.0 : 10.0;
+  if (barrier_error(0.0) <= enough * options.tolerance) {
     result.status = InteriorPointStatus::solved;
   }
   result.objective = objective_;

@@ -92,6 +92,8 @@ class InteriorPoint {
 
   InteriorPointResult iterate(const InteriorPointOptions& options);
   void push_inside(double share);
+  void find_constant_rows();
+  void evaluate_values();
   void evaluate_derivatives();
   double barrier_error(double barrier);
   [[nodiscard]] double mean_complementarity() const;
@@ -124,6 +126,7 @@ class InteriorPoint {
   std::span<const double> lower_;
   std::span<const double> upper_;
   std::vector<bool> fixed_;
+  std::vector<std::size_t> constant_rows_;
   SparseLdl ldl_;
   std::vector<double> kkt_;
 

@@ -13,6 +13,22 @@ namespace skein {
 using gp::Monomial;
 using gp::Posynomial;
 
+namespace {
+
+// Those with some battery and buffer; of others there is no logarithm.
+std::vector<std::size_t> open_coordinators(const OffloadingInstance& instance) {
+  std::vector<std::size_t> open;
+  for (std::size_t h = 0; h < instance.num_coordinators(); ++h) {
+    const std::size_t u = instance.num_workers() + h;
+    if (instance.energy_budget[u] > 0.0 && instance.buffer[u] > 0.0) {
+      open.push_back(h);
+    }
+  }
+  return open;
+}
+
+}  // namespace
+
 CondensedProgram::CondensedProgram(const OffloadingInstance& instance, double least_share)
     : instance_(instance),
       devices_(instance.num_devices()),
@@ -288,6 +304,18 @@ OffloadDecision CondensedProgram::decision_of(std::span<const double> values) co
   return decision;
 }
 
+OffloadResult CondensedOffloader::solve_without_closed(const OffloadingInstance& instance,
+                                                       const std::vector<std::size_t>& open) const {
+  const std::vector<std::size_t> workers = all_indices(instance.num_workers());
+  const OffloadingInstance smaller = with_uavs(instance, workers, open);
+  OffloadResult result = solve({&smaller, 1}, nullptr);
+  for (std::size_t r = 0; r < result.decisions.size(); ++r) {
+    result.decisions[r] = among_all_uavs(instance, workers, open, result.decisions[r]);
+    result.evaluations[r] = evaluate(instance, result.decisions[r]);
+  }
+  return result;
+}
+
 OffloadResult CondensedOffloader::solve(std::span<const OffloadingInstance> rounds,
                                         const OffloadResult* previous) const {
   if (rounds.size() > 1) {
@@ -299,13 +327,9 @@ OffloadResult CondensedOffloader::solve(std::span<const OffloadingInstance> roun
     return result;
   }
   const OffloadingInstance& instance = rounds.front();
-  for (std::size_t u = instance.num_workers(); u < instance.num_uavs(); ++u) {
-    if (!(instance.energy_budget[u] > 0.0) || !(instance.buffer[u] > 0.0)) {
-      result.culprit =
-          fmt::format("coordinator {}: logarithms need some battery and buffer, and there is none",
-                      u - instance.num_workers() + 1);
-      return result;
-    }
+  if (const std::vector<std::size_t> open = open_coordinators(instance);
+      open.size() < instance.num_coordinators()) {
+    return solve_without_closed(instance, open);
   }
   const OffloadRestrictions restrictions{.least_alpha = options_.least_share};
   const bool warm = previous != nullptr && !previous->decisions.empty();

@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "skein/gp/program.h"
 #include "skein/offloading/offloader.h"
@@ -78,6 +79,8 @@ class CondensedOffloader final : public Offloader {
                                     const OffloadResult* previous) const override;
 
  private:
+  [[nodiscard]] OffloadResult solve_without_closed(const OffloadingInstance& instance,
+                                                   const std::vector<std::size_t>& open) const;
   CondensedOptions options_;
 };
 

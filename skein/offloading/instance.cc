@@ -160,12 +160,12 @@ OffloadEvaluation evaluate(const OffloadingInstance& p, const OffloadDecision& x
   return result;
 }
 
-OffloadingInstance with_workers(const OffloadingInstance& instance, const std::vector<std::size_t>& workers) {
+OffloadingInstance with_uavs(const OffloadingInstance& instance, const std::vector<std::size_t>& workers,
+                             const std::vector<std::size_t>& coordinators) {
   OffloadingInstance result = instance;
   const std::size_t devices = instance.num_devices();
-  const std::size_t coordinators = instance.num_coordinators();
   std::vector<std::size_t> uavs = workers;
-  for (std::size_t h = 0; h < coordinators; ++h) {
+  for (const std::size_t h : coordinators) {
     uavs.push_back(instance.num_workers() + h);
   }
   const auto pick = [](const std::vector<double>& from, const std::vector<std::size_t>& indices) {
@@ -175,6 +175,7 @@ OffloadingInstance with_workers(const OffloadingInstance& instance, const std::v
     }
     return picked;
   };
+  result.coordinator_power = pick(instance.coordinator_power, coordinators);
   result.capacitance_cycles = pick(instance.capacitance_cycles, workers);
   result.cycles = pick(instance.cycles, workers);
   result.least_clock = pick(instance.least_clock, workers);
@@ -187,40 +188,55 @@ OffloadingInstance with_workers(const OffloadingInstance& instance, const std::v
       result.device_rate(i, u) = instance.device_rate(i, uavs[u]);
     }
   }
-  result.coordinator_rate = Table<double>(coordinators, workers.size());
-  for (std::size_t h = 0; h < coordinators; ++h) {
+  result.coordinator_rate = Table<double>(coordinators.size(), workers.size());
+  for (std::size_t h = 0; h < coordinators.size(); ++h) {
     for (std::size_t j = 0; j < workers.size(); ++j) {
-      result.coordinator_rate(h, j) = instance.coordinator_rate(h, workers[j]);
+      result.coordinator_rate(h, j) = instance.coordinator_rate(coordinators[h], workers[j]);
     }
   }
   return result;
 }
 
-OffloadDecision among_all_workers(const OffloadingInstance& instance, const std::vector<std::size_t>& workers,
-                                  const OffloadDecision& decision) {
+OffloadDecision among_all_uavs(const OffloadingInstance& instance, const std::vector<std::size_t>& workers,
+                               const std::vector<std::size_t>& coordinators,
+                               const OffloadDecision& decision) {
   const std::size_t devices = instance.num_devices();
-  const std::size_t coordinators = instance.num_coordinators();
   OffloadDecision result;
   result.rho = Table<double>(devices, instance.num_uavs());
-  result.varrho = Table<double>(coordinators, instance.num_workers());
+  result.varrho = Table<double>(instance.num_coordinators(), instance.num_workers());
   result.alpha.assign(instance.num_workers(), {0.0, 0.0, 0.0});
   result.clock = instance.least_clock;
   for (std::size_t i = 0; i < devices; ++i) {
     for (std::size_t j = 0; j < workers.size(); ++j) {
       result.rho(i, workers[j]) = decision.rho(i, j);
     }
-    for (std::size_t h = 0; h < coordinators; ++h) {
-      result.rho(i, instance.num_workers() + h) = decision.rho(i, workers.size() + h);
+    for (std::size_t h = 0; h < coordinators.size(); ++h) {
+      result.rho(i, instance.num_workers() + coordinators[h]) = decision.rho(i, workers.size() + h);
     }
   }
   for (std::size_t j = 0; j < workers.size(); ++j) {
-    for (std::size_t h = 0; h < coordinators; ++h) {
-      result.varrho(h, workers[j]) = decision.varrho(h, j);
+    for (std::size_t h = 0; h < coordinators.size(); ++h) {
+      result.varrho(coordinators[h], workers[j]) = decision.varrho(h, j);
     }
     result.alpha[workers[j]] = decision.alpha[j];
     result.clock[workers[j]] = decision.clock[j];
   }
   return result;
+}
+
+OffloadingInstance with_workers(const OffloadingInstance& instance, const std::vector<std::size_t>& workers) {
+  return with_uavs(instance, workers, all_indices(instance.num_coordinators()));
+}
+
+OffloadDecision among_all_workers(const OffloadingInstance& instance, const std::vector<std::size_t>& workers,
+                                  const OffloadDecision& decision) {
+  return among_all_uavs(instance, workers, all_indices(instance.num_coordinators()), decision);
+}
+
+std::vector<std::size_t> all_indices(std::size_t count) {
+  std::vector<std::size_t> indices(count);
+  std::iota(indices.begin(), indices.end(), std::size_t{0});
+  return indices;
 }
 
 }  // namespace skein

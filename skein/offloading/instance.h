@@ -94,9 +94,15 @@ struct OffloadEvaluation {
 // Workers with no mini-batch are not used: they count for nothing.
 OffloadEvaluation evaluate(const OffloadingInstance& instance, const OffloadDecision& decision);
 
-// The problem with only these workers, in this order, and its decision put back among all workers.
+// The problem with only these workers and coordinators, in this order, and its decision put back among all.
+OffloadingInstance with_uavs(const OffloadingInstance& instance, const std::vector<std::size_t>& workers,
+                             const std::vector<std::size_t>& coordinators);
+OffloadDecision among_all_uavs(const OffloadingInstance& instance, const std::vector<std::size_t>& workers,
+                               const std::vector<std::size_t>& coordinators, const OffloadDecision& decision);
+// The same with all coordinators.
 OffloadingInstance with_workers(const OffloadingInstance& instance, const std::vector<std::size_t>& workers);
 OffloadDecision among_all_workers(const OffloadingInstance& instance, const std::vector<std::size_t>& workers,
                                   const OffloadDecision& decision);
+std::vector<std::size_t> all_indices(std::size_t count);  // 0 to count - 1
 
 }  // namespace skein

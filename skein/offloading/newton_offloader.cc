@@ -11,12 +11,6 @@
 namespace skein {
 namespace {
 
-std::vector<std::size_t> all_workers(const OffloadingInstance& instance) {
-  std::vector<std::size_t> workers(instance.num_workers());
-  std::iota(workers.begin(), workers.end(), std::size_t{0});
-  return workers;
-}
-
 // Where shares are fixed, the least that a method can ask of the limits: relays and mini-batches as small as
 // they may be. Processors at their fastest for the time, at what that asks for the battery.
 std::string culprit_of_restrictions(std::span<const OffloadingInstance> rounds,
@@ -230,7 +224,7 @@ OffloadResult NewtonOffloader::solve(std::span<const OffloadingInstance> rounds,
     }
   }
   Search search(rounds, options_);
-  const std::vector<std::size_t> workers = all_workers(rounds.front());
+  const std::vector<std::size_t> workers = all_indices(rounds.front().num_workers());
   Candidate best;
   const auto consider = [&](Candidate candidate) {
     // A little better counts as better only if it is not the same minimum.

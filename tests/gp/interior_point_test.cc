@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
@@ -74,12 +75,17 @@ class Formulas : public SmoothProgram {
     std::vector<double> lower = std::vector<double>(N, -infinity);
     std::vector<double> upper = std::vector<double>(N, infinity);
     bool concave = false;
+    std::vector<Entry> absent{};  // of the constraints' derivatives: always zero
   };
 
   explicit Formulas(Description description) : d_(std::move(description)) {
     for (std::size_t row = 0; row < d_.equalities + d_.inequalities; ++row) {
       for (std::size_t i = 0; i < N; ++i) {
-        jacobian_.push_back({row, i});
+        const bool is_absent = std::ranges::any_of(
+            d_.absent, [&](const Entry& entry) { return entry.row == row && entry.column == i; });
+        if (!is_absent) {
+          jacobian_.push_back({row, i});
+        }
       }
     }
     for (std::size_t i = 0; i < N; ++i) {
@@ -326,6 +332,25 @@ TEST(InteriorPoint, NoInterior) {
   ASSERT_EQ(result.status, InteriorPointStatus::solved);
   EXPECT_NEAR(result.x[0], 1.0, 1e-5);
   EXPECT_NEAR(result.x[1], 1.0, 1e-5);
+}
+
+TEST(InteriorPoint, ALimitOfFixedVariablesThatIsTightDoesNotDisturb) {
+  // min (x - 3)^2 with x <= 1, and y fixed at 2 where y <= 2 is another limit.
+  const InteriorPointResult result =
+      solve<2>({.functions =
+                    [](const auto& x) {
+                      return std::vector<Jet<2>>{(x[0] - 3.0) * (x[0] - 3.0), x[0] - 1.0, x[1] - 2.0};
+                    },
+                .inequalities = 2,
+                .lower = {-10.0, 2.0},
+                .upper = {10.0, 2.0},
+                .absent = {{1, 0}}},
+               {0.0, 2.0}, {.convex = true});
+  ASSERT_EQ(result.status, InteriorPointStatus::solved);
+  EXPECT_NEAR(result.x[0], 1.0, 1e-8);
+  EXPECT_NEAR(result.multipliers[0], 4.0, 1e-7);
+  EXPECT_LT(result.multipliers[1], 1e-6) << "not without end";
+  EXPECT_LE(result.stationarity, 1e-8);
 }
 
 TEST(InteriorPoint, TheInfeasibleIsNotCalledSolved) {
