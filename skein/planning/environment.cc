@@ -219,6 +219,15 @@ void start_anywhere(const Environment& e, RandomStream& stream, std::span<double
   start_at(e, positions, state);
 }
 
+void start_later(const Environment& e, std::size_t sequence, std::span<double> state) {
+  const StateLayout at(e);
+  state[at.sequence()] = static_cast<double>(sequence);
+  for (std::size_t c = 0; c < e.num_clusters; ++c) {
+    state[at.drift() + c] = e.drift.at(c, static_cast<double>(sequence));
+    state[at.drift_sum() + c] = state[at.age() + c] * state[at.drift() + c];
+  }
+}
+
 Observation observe(const Environment& e, std::span<const double> state) {
   const StateLayout at(e);
   Observation observation{.sequence = static_cast<std::size_t>(state[at.sequence()]),

@@ -121,6 +121,9 @@ void start_at(const Environment& environment, std::span<const Site> positions, s
 // At random clusters.
 void start_anywhere(const Environment& environment, RandomStream& stream, std::span<double> state);
 
+// Moves a start to a later sequence: drifts are those of then.
+void start_later(const Environment& environment, std::size_t sequence, std::span<double> state);
+
 Observation observe(const Environment& environment, std::span<const double> state);
 void restore(const Environment& environment, const Observation& observation, std::span<double> state);
 

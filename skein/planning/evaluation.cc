@@ -98,6 +98,7 @@ std::vector<MissionScore> evaluate(const Environment& environment, const Planner
     std::vector<double> start(StateLayout(environment).size());
     RandomStream stream(options.seed, "evaluation.start", i);
     start_anywhere(environment, stream, start);
+    start_later(environment, options.sequence, start);
     const std::unique_ptr<Planner> planner = make_planner();
     scores[i] = score(environment, fly(environment, *planner, start, options.epochs, options.seed + i));
   });

@@ -20,6 +20,7 @@ struct MissionOptions {
   std::size_t starts = 8;    // at random clusters, with full batteries
   std::size_t epochs = 600;  // training sequences of each
   std::uint64_t seed = 1;
+  std::size_t sequence = 0;  // of the first epoch: where drift moves, how far it is
 };
 
 // Means over the epochs of a mission.

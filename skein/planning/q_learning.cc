@@ -124,6 +124,8 @@ struct QLearner::Inside {
   void start(std::size_t i) {
     RandomStream stream(seed, "learner.start", steps, i);
     start_anywhere(*environment, stream, states[i]);
+    // Where drift moves, any moment of it may be the first, so that all of it is seen all the time.
+    start_later(*environment, stream.below(environment->drift.sequences + 1), states[i]);
     fresh[i] = 1.0;
   }
   [[nodiscard]] double exploration() const {
@@ -284,8 +286,8 @@ void QLearner::step(ThreadPool& pool) {
   pool.parallel_for(o.environments, [&](std::size_t i) { in.act(i); });
   ++in.steps;
   in.add_to_curve();
-  // Environments start anew at different times. Where drift moves with time, they go on.
-  for (std::size_t i = 0; i < o.environments && in.environment->drift.sequences == 0; ++i) {
+  // Environments start anew at different times.
+  for (std::size_t i = 0; i < o.environments; ++i) {
     if ((in.steps + i * episode / o.environments) % episode == 0) {
       in.start(i);
     }
