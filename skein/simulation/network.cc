@@ -185,12 +185,12 @@ void MessageNetwork::transmit(Link& link) {
   const Message& message = link.queue.front();
   const std::uint64_t bits = header_bits(message) + message.payload_bits;
   const double rate = hooks_.rate(message);
-  const bool is_sent = rate > 0.0 && !is_silent(link.from, now_);
-  const double air_time = is_sent ? static_cast<double>(bits) / rate : 0.0;
+  link.radiates = rate > 0.0 && !is_silent(link.from, now_);
+  const double air_time = link.radiates ? static_cast<double>(bits) / rate : 0.0;
   link.phase = Link::Phase::in_air;
   ++link.attempts;
   link.transmission = ++num_transmissions_;
-  if (is_sent) {
+  if (link.radiates) {
     tally(message.type).sent.add(bits);
     if (link.attempts > 1) {
       tally(message.type).repeated.add(bits);
@@ -226,7 +226,7 @@ void MessageNetwork::end_transmission(Link& link, std::uint64_t transmission) {
     release_radios(link);
   }
   double answer_time = 0.0;
-  if (rate > 0.0 && !is_silent(link.from, now_)) {
+  if (link.radiates) {
     answer_time = static_cast<double>(header_bits({.content = AcknowledgementContent{}})) / rate;
     const Fate fate = fate_of(message);
     const std::string bytes = encode(message);
@@ -234,7 +234,7 @@ void MessageNetwork::end_transmission(Link& link, std::uint64_t transmission) {
       at(now_ + options_.latency + delay,
          [this, to = link.to, rate, received = std::move(what)] { arrive(to, received, rate); });
     };
-    if (fate.lost || is_silent(link.to, now_)) {
+    if (fate.lost || is_silent(link.from, now_) || is_silent(link.to, now_)) {
       tally(message.type).lost.add(bits);
       note(fmt::format("lost      {}", to_string(message)));
     } else if (fate.corrupted) {

@@ -155,6 +155,7 @@ class MessageNetwork {
     // Of the message in front.
     enum class Phase : std::uint8_t { idle, waiting, in_air, sent } phase = Phase::idle;
     bool acknowledged = false;  // while it is in the air once more
+    bool radiates = false;      // there is a link, and the sender is not silent
     int attempts = 0;
     std::uint64_t transmission = 0;  // tells timeouts apart
   };
