@@ -70,6 +70,7 @@ class AccessPointRole final : public RoleMachine {
   // In the middle of a sequence, with this leader away above its cluster.
   void resume(const Party& leader, const Stamp& stamp);
 
+  [[nodiscard]] bool attends(const Party& leader) const { return slot_of(leader) != nullptr; }
   [[nodiscard]] State state_of(const Party& leader) const;
   [[nodiscard]] static std::string_view name_of(State state);
   [[nodiscard]] std::string_view state_name() const override { return "forwarding"; }

@@ -245,9 +245,9 @@ std::string to_string(const Message& m) {
   if (m.subject != Party{}) {
     line += fmt::format(" of {}", to_string(m.subject));
   }
-  line += fmt::format(", round {}.{}", m.stamp.global_round, m.stamp.local_round);
+  line += fmt::format(", round {}.{}, {} bit", m.stamp.global_round, m.stamp.local_round, header_bits(m));
   if (m.payload_bits != 0) {
-    line += fmt::format(", {} bit", m.payload_bits);
+    line += fmt::format(" + {} bit", m.payload_bits);
   }
   return line;
 }

@@ -152,7 +152,7 @@ Decoded decode(std::string_view bytes);
 // 8 per encoded byte, without payload.
 std::uint64_t header_bits(const Message& message);
 
-// One line for traces: "worker 0.1 -> leader 0: model, round 0.1, 10000 bit".
+// One line for traces: "worker 0.1 -> leader 0: model, round 0.1, 568 bit + 10000 bit".
 std::string to_string(const Message& message);
 
 }  // namespace skein

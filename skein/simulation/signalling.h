@@ -114,6 +114,9 @@ struct SignallingReport {
 };
 
 // Throws InputError with everything that is wrong in the description.
+void check_description(const SequenceDescription& description);
+
+// Checks the description first.
 SignallingReport simulate_signalling(const SequenceDescription& description);
 
 }  // namespace skein
