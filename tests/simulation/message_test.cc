@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <set>
+#include <sstream>
 
 #include "skein/base/expect.h"
 #include "tests/simulation/random_messages.h"
@@ -49,6 +52,29 @@ TEST(Message, BytesOfOneMessageAreAsDocumented) {
   const std::string bytes = encode(message);
   ASSERT_EQ(bytes.size(), expected.size() + 4);
   EXPECT_EQ(bytes.substr(0, expected.size()), expected);
+}
+
+// The fuzzer's seeds are written by another program, in Python: one message a file, named after its type.
+TEST(Message, BytesOfAnotherProgramAreRead) {
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(SKEIN_SOURCE_DIR) /
+                                                               "tests/fuzz/corpus/message")) {
+    std::stringstream bytes;
+    bytes << std::ifstream(entry.path(), std::ios::binary).rdbuf();
+    const Decoded decoded = decode(bytes.str());
+    ASSERT_TRUE(decoded.message) << entry.path() << ": " << decoded.fault;
+    EXPECT_EQ(to_string(decoded.message->type), entry.path().filename().string());
+    EXPECT_EQ(encode(*decoded.message), bytes.str());
+    EXPECT_EQ(decoded.message->stamp, (Stamp{1, 2, 0}));
+    EXPECT_EQ(decoded.message->serial, 7);
+    ++files;
+    if (decoded.message->type == MessageType::shares) {
+      const SharesContent expected{
+          {{{PartyKind::coordinator, 3, 0}, 100}, {{PartyKind::device, 3, 2}, 0, true}}};
+      EXPECT_EQ(std::get<SharesContent>(decoded.message->content), expected);
+    }
+  }
+  EXPECT_EQ(files, 9);
 }
 
 TEST(Message, DamagedBytesAreRefused) {
