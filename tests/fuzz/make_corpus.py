@@ -9,6 +9,7 @@ import pathlib
 import pickle
 import struct
 import sys
+import zlib
 
 import numpy as np
 
@@ -87,9 +88,33 @@ def safetensors():
     )
 
 
+def message():
+    def party(kind, swarm=0, index=0):
+        return struct.pack("<BII", kind, swarm, index)
+
+    def whole(kind, sender, receiver, content=b"", subject=party(0), payload=0):
+        head = b"SK" + struct.pack("<BB", 1, kind) + sender + receiver + subject
+        body = head + struct.pack("<IIIQQI", 1, 2, 0, 7, payload, len(content)) + content
+        return body + struct.pack("<I", zlib.crc32(body))
+
+    core, access_point, leader = party(0), party(1, 0, 1), party(2, 3)
+    coordinator, worker, device = party(3, 3, 0), party(4, 3, 1), party(5, 3, 2)
+    shares = coordinator + struct.pack("<QB", 100, 0) + device + struct.pack("<QB", 0, 1)
+    write("message", "plan", whole(1, core, access_point, struct.pack("<IIII", 4, 1, 2, 3), leader, 1000))
+    write("message", "position", whole(2, leader, worker, struct.pack("<ddd", 1.0, -2.0, 50.0)))
+    write("message", "shares", whole(3, leader, worker, shares))
+    write("message", "start_training", whole(6, leader, coordinator, struct.pack("<II", 2, 2)))
+    write("message", "wake_up", whole(8, coordinator, device, struct.pack("<Q", 100)))
+    write("message", "data", whole(10, device, worker, payload=100))
+    write("message", "model_announced", whole(12, worker, leader, struct.pack("<d", 0.5)))
+    write("message", "lost", whole(23, leader, worker, subject=coordinator))
+    write("message", "acknowledgement", whole(24, worker, leader, struct.pack("<Q", 7)))
+
+
 if __name__ == "__main__":
     idx()
     cifar()
     npy()
     pickled()
     safetensors()
+    message()
