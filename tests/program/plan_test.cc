@@ -127,9 +127,7 @@ TEST_F(PlanCommand, RefusesImpossibleWorlds) {
   const Outcome threshold = plan("eval --planner myopic --threshold 60 " + environment());
   EXPECT_EQ(threshold.exit_code, 2);
   EXPECT_THAT(threshold.err, HasSubstr("below the battery's capacity of 48600 J"));
-  const Outcome far = plan(
-      "eval --planner myopic --set world.distance_m='[9000, 40000]' --set "
-      "'swarms.types.worker.battery_kj=48.6' --set swarms.types.worker.threshold_kj=16.88");
+  const Outcome far = plan("eval --planner myopic --set world.distance_m='[60000, 200000]'");
   EXPECT_EQ(far.exit_code, 2);
   EXPECT_THAT(far.err, HasSubstr("out of reach of every cluster"));
   const Outcome large = plan("bound");
