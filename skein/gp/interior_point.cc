@@ -67,13 +67,15 @@ bool InteriorPoint::has_upper(std::size_t i) const { return !fixed_[i] && std::i
 InteriorPointResult InteriorPoint::solve(std::span<const double> x, const InteriorPointOptions& options) {
   expect(x.size() == num_variables_, "a start has as many numbers as the program has variables");
   x_.assign(x.begin(), x.end());
-  push_inside(1e-2);
+  // A start that is meant to be good, by its barrier, is moved less.
+  const double inside = std::clamp(options.first_barrier, 1e-6, 1e-2);
+  push_inside(inside);
   find_constant_rows();
   evaluate_values();
   slacks_.resize(num_inequalities_);
   multipliers_.assign(num_equalities_ + num_inequalities_, 0.0);
   for (std::size_t i = 0; i < num_inequalities_; ++i) {
-    slacks_[i] = std::max(-constraints_[num_equalities_ + i], 1e-2);
+    slacks_[i] = std::max(-constraints_[num_equalities_ + i], inside);
     multipliers_[num_equalities_ + i] = options.first_barrier / slacks_[i];
   }
   lower_multipliers_.assign(num_variables_, 0.0);

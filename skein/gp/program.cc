@@ -181,10 +181,15 @@ Solution Solver::solve(const SolverOptions& options) {
 Solution Solver::solve_from(std::span<const double> values, const SolverOptions& options) {
   std::vector<double> logs(values.begin(), values.end());
   std::ranges::transform(logs, logs.begin(), [](double value) { return std::log(value); });
-  return finished(method_->solve(flat_->flat.start(logs), {.tolerance = options.tolerance,
-                                                           .max_iterations = options.max_iterations,
-                                                           .convex = true}),
-                  options, 0);
+  InteriorPointResult inner = method_->solve(
+      flat_->flat.start(logs),
+      {.tolerance = options.tolerance, .max_iterations = options.max_iterations, .convex = true});
+  if (inner.status != InteriorPointStatus::solved) {
+    Solution again = solve(options);
+    again.iterations += inner.iterations;
+    return again;
+  }
+  return finished(std::move(inner), options, 0);
 }
 
 Solution Solver::solve_from(const Solution& start, const SolverOptions& options) {

@@ -240,6 +240,13 @@ OffloadResult NewtonOffloader::solve(std::span<const OffloadingInstance> rounds,
     consider(search.from_previous(*previous));
   }
   if (!warm || !std::isfinite(best.objective)) {
+    if (rounds.size() > 1 && options_.several_starts) {
+      // Rounds one by one, each with its own best set of workers: together they can only do better.
+      const OffloadResult split = solve_split(*this, rounds, nullptr);
+      if (!split.decisions.empty()) {
+        consider(search.from_previous(split));
+      }
+    }
     consider(search.from_start({}));
     if (options_.several_starts && workers.size() > 1) {
       for (const std::size_t j : workers) {

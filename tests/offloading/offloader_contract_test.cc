@@ -175,7 +175,7 @@ TEST(NewtonOffloader, IsNeverWorseThanAlgorithm1) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const OffloadingInstance p = random_instance(seed, {.most_devices = 6});
     const double ours = NewtonOffloader().solve({&p, 1}, nullptr).objective();
-    const OffloadResult published = CondensedOffloader({.max_condensations = 100}).solve({&p, 1}, nullptr);
+    const OffloadResult published = CondensedOffloader({.max_condensations = 40}).solve({&p, 1}, nullptr);
     if (published.status != OffloadStatus::infeasible) {
       worst = std::max(worst, ours / published.objective() - 1.0);
     }
@@ -259,13 +259,9 @@ TEST(NewtonOffloader, RoundsTogetherAreNeverWorseThanEvenParts) {
     }
     const NewtonOffloader offloader;
     const OffloadResult split = solve_split(offloader, rounds, nullptr);
-    OffloadResult joint = offloader.solve(rounds, nullptr);
+    const OffloadResult joint = offloader.solve(rounds, nullptr);
     ASSERT_EQ(split.status, OffloadStatus::solved) << seed;
     ASSERT_EQ(joint.status, OffloadStatus::solved) << seed << ": " << joint.certificate.kkt_residual;
-    // Each is a local minimum; from the split's the joint problem can only get better.
-    if (joint.objective() > split.objective()) {
-      joint = offloader.solve(rounds, &split);
-    }
     EXPECT_LE(joint.objective(), split.objective() * (1.0 + 1e-6)) << seed;
     saved += 1.0 - joint.objective() / split.objective();
     for (std::size_t u = 0; u < rounds.front().num_uavs(); ++u) {
