@@ -69,9 +69,8 @@ def condensed(posynomial, point):
     return total - sum(e * point[v] for v, e in exponents.items()), exponents
 
 
-def solve(size, objective, constraints, equalities, bounds):
-    """Minimises; returns the optimum's logarithm, or None if cvxopt is not sure of it. Bounds are linear in
-    logarithms."""
+def matrices(size, objective, constraints, equalities, bounds):
+    """What solvers.gp takes. Bounds are linear in logarithms."""
     posynomials = [objective, *constraints]
     terms = [term for posynomial in posynomials for term in posynomial]
     F = spmatrix(
@@ -93,7 +92,12 @@ def solve(size, objective, constraints, equalities, bounds):
             (len(equalities), size),
         )
         b = matrix([-c for c, _ in equalities])
-    result = solvers.gp([len(p) for p in posynomials], F, g, G, h, A, b)
+    return [len(p) for p in posynomials], F, g, G, h, A, b
+
+
+def solve(size, objective, constraints, equalities, bounds):
+    """Minimises; returns the optimum's logarithm, or None if cvxopt is not sure of it."""
+    result = solvers.gp(*matrices(size, objective, constraints, equalities, bounds))
     # "unknown" is what cvxopt says when rounding ends its steps: its own measure of the error decides.
     gap = min(result["gap"], math.inf if result["relative gap"] is None else result["relative gap"])
     if max(gap, result["primal infeasibility"], result["dual infeasibility"]) > 1e-8:
@@ -127,9 +131,20 @@ def random_program(seed):
     return size, objective, constraints, equalities, bounds
 
 
-def first_condensed(p):
-    """Problem P's geometric program at the decision rho = 0.5 / U, varrho = 0.9 / W, alpha = 0.6, g in the middle of
-    its range in logarithms."""
+def even_decision(p):
+    """rho = 0.5 / U, varrho = 0.9 / W, alpha = 0.6, g in the middle of its range in logarithms."""
+    I, W, H = p["devices"], p["workers"], p["coordinators"]
+    U = W + H
+    return {
+        "rho": [[0.5 / U] * U for _ in range(I)],
+        "varrho": [[0.9 / W] * W for _ in range(H)],
+        "alpha": [[0.6] * 3 for _ in range(W)],
+        "g": [math.sqrt(math.prod(p["cpu_hz"]))] * W,
+    }
+
+
+def condensed_program(p, decision):
+    """Problem P's geometric program at a decision, and where the decision's variables are."""
     I, W, H = p["devices"], p["workers"], p["coordinators"]
     U = W + H
     w, M, data = p["learning_weight"], p["bits_per_datum"], p["device_data"]
@@ -145,13 +160,13 @@ def first_condensed(p):
     size = next(names)
     x = variable
 
+    places = {"rho": rho, "varrho": varrho, "alpha": alpha, "g": [clock]}
     point = [0.0] * size
-    for group, value in ((rho, 0.5 / U), (varrho, 0.9 / W), (alpha, 0.6)):
-        for row in group:
-            for v in row:
+    for kind, rows in places.items():
+        values = [decision["g"]] if kind == "g" else decision[kind]
+        for row, numbers in zip(rows, values):
+            for v, value in zip(row, numbers):
                 point[v] = math.log(value)
-    for v in clock:
-        point[v] = 0.5 * (math.log(low) + math.log(high))
 
     held = [[times(number(data[i]), x(rho[i][W + h])) for i in range(I)] for h in range(H)]
     whole = [
@@ -226,7 +241,11 @@ def first_condensed(p):
     bounds = [(v, FLOOR, 1.0) for group in (rho, varrho, alpha) for row in group for v in row]
     bounds += [(v, low, high) for v in clock]
     bounds += [(D[u], 1e-12, p["buffer"][u]) for u in range(U)]
-    return size, objective, constraints, [], bounds
+    return (size, objective, constraints, [], bounds), places
+
+
+def first_condensed(p):
+    return condensed_program(p, even_decision(p))[0]
 
 
 def as_json(size, objective, constraints, equalities, bounds):

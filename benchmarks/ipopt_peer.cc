@@ -1,0 +1,153 @@
+#include "ipopt_peer.h"
+
+#include <IpIpoptApplication.hpp>
+#include <IpSolveStatistics.hpp>
+#include <IpTNLP.hpp>
+#include <algorithm>
+#include <cmath>
+
+namespace skein {
+namespace {
+
+using Ipopt::Index;
+using Ipopt::Number;
+
+class Adapter : public Ipopt::TNLP {
+ public:
+  Adapter(gp::SmoothProgram& program, std::span<const double> start)
+      : program_(program),
+        start_(start.begin(), start.end()),
+        n_(program.lower().size()),
+        m_(program.num_equalities() + program.num_inequalities()),
+        constraints_(m_),
+        gradient_(n_),
+        jacobian_(program.jacobian_pattern().size()),
+        hessian_(program.hessian_pattern().size()),
+        concave_(hessian_.size()),
+        multipliers_(m_) {}
+
+  bool get_nlp_info(Index& n, Index& m, Index& jacobian, Index& hessian, IndexStyleEnum& style) override {
+    n = static_cast<Index>(n_);
+    m = static_cast<Index>(m_);
+    jacobian = static_cast<Index>(jacobian_.size());
+    hessian = static_cast<Index>(hessian_.size());
+    style = C_STYLE;
+    return true;
+  }
+  bool get_bounds_info(Index /*n*/, Number* low, Number* high, Index /*m*/, Number* row_low,
+                       Number* row_high) override {
+    for (std::size_t i = 0; i < n_; ++i) {
+      low[i] = std::max(program_.lower()[i], -1e19);
+      high[i] = std::min(program_.upper()[i], 1e19);
+    }
+    for (std::size_t row = 0; row < m_; ++row) {
+      row_low[row] = row < program_.num_equalities() ? 0.0 : -1e19;
+      row_high[row] = 0.0;
+    }
+    return true;
+  }
+  bool get_starting_point(Index /*n*/, bool /*init_x*/, Number* x, bool /*init_z*/, Number* /*z_low*/,
+                          Number* /*z_high*/, Index /*m*/, bool /*init_lambda*/,
+                          Number* /*lambda*/) override {
+    std::ranges::copy(start_, x);
+    return true;
+  }
+  bool eval_f(Index /*n*/, const Number* x, bool /*new_x*/, Number& value) override {
+    value = values(x);
+    return std::isfinite(value);
+  }
+  bool eval_grad_f(Index /*n*/, const Number* x, bool /*new_x*/, Number* gradient) override {
+    derivatives(x);
+    std::ranges::copy(gradient_, gradient);
+    return true;
+  }
+  bool eval_g(Index /*n*/, const Number* x, bool /*new_x*/, Index /*m*/, Number* g) override {
+    values(x);
+    std::ranges::copy(constraints_, g);
+    return std::ranges::all_of(constraints_, [](double value) { return std::isfinite(value); });
+  }
+  bool eval_jac_g(Index /*n*/, const Number* x, bool /*new_x*/, Index /*m*/, Index count, Index* rows,
+                  Index* columns, Number* jacobian) override {
+    if (jacobian == nullptr) {
+      for (Index e = 0; e < count; ++e) {
+        rows[e] = static_cast<Index>(program_.jacobian_pattern()[static_cast<std::size_t>(e)].row);
+        columns[e] = static_cast<Index>(program_.jacobian_pattern()[static_cast<std::size_t>(e)].column);
+      }
+      return true;
+    }
+    derivatives(x);
+    std::ranges::copy(jacobian_, jacobian);
+    return true;
+  }
+  bool eval_h(Index /*n*/, const Number* x, bool /*new_x*/, Number factor, Index /*m*/, const Number* lambda,
+              bool /*new_lambda*/, Index count, Index* rows, Index* columns, Number* hessian) override {
+    if (hessian == nullptr) {
+      for (Index e = 0; e < count; ++e) {
+        const gp::Entry& entry = program_.hessian_pattern()[static_cast<std::size_t>(e)];
+        rows[e] = static_cast<Index>(std::max(entry.row, entry.column));
+        columns[e] = static_cast<Index>(std::min(entry.row, entry.column));
+      }
+      return true;
+    }
+    // Ours is of f + sum multiplier c, theirs of factor f + sum lambda c, where the factor may be 0: linear
+    // in the multipliers, so that a difference of two gives the constraints' part.
+    std::vector<double> objective_part(hessian_.size());
+    std::ranges::fill(multipliers_, 0.0);
+    derivatives(x);
+    for (std::size_t e = 0; e < hessian_.size(); ++e) {
+      objective_part[e] = hessian_[e] + concave_[e];
+    }
+    std::copy(lambda, lambda + m_, multipliers_.begin());
+    derivatives(x);
+    for (std::size_t e = 0; e < hessian_.size(); ++e) {
+      hessian[e] = hessian_[e] + concave_[e] + (factor - 1.0) * objective_part[e];
+    }
+    return true;
+  }
+  void finalize_solution(Ipopt::SolverReturn /*status*/, Index /*n*/, const Number* x,
+                         const Number* /*z_low*/, const Number* /*z_high*/, Index /*m*/, const Number* /*g*/,
+                         const Number* /*lambda*/, Number objective, const Ipopt::IpoptData* /*data*/,
+                         Ipopt::IpoptCalculatedQuantities* /*quantities*/) override {
+    result.objective = objective;
+    result.x.assign(x, x + n_);
+  }
+
+  IpoptResult result;
+
+ private:
+  double values(const Number* x) { return program_.values({x, n_}, constraints_); }
+  void derivatives(const Number* x) {
+    values(x);
+    program_.derivatives({x, n_}, multipliers_, {gradient_, jacobian_, hessian_, concave_});
+  }
+
+  gp::SmoothProgram& program_;
+  std::vector<double> start_;
+  std::size_t n_;
+  std::size_t m_;
+  std::vector<double> constraints_, gradient_, jacobian_, hessian_, concave_, multipliers_;
+};
+
+}  // namespace
+
+IpoptResult solve_with_ipopt(gp::SmoothProgram& program, std::span<const double> start, double tolerance) {
+  const Ipopt::SmartPtr<Adapter> adapter = new Adapter(program, start);
+  const Ipopt::SmartPtr<Ipopt::IpoptApplication> application = new Ipopt::IpoptApplication(false);
+  application->Options()->SetIntegerValue("print_level", 0);
+  application->Options()->SetStringValue("sb", "yes");
+  application->Options()->SetNumericValue("tol", tolerance);
+  application->Options()->SetIntegerValue("max_iter", 1000);
+  if (application->Initialize() != Ipopt::Solve_Succeeded) {
+    return {};
+  }
+  const Ipopt::ApplicationReturnStatus status = application->OptimizeTNLP(
+      Ipopt::SmartPtr<Ipopt::TNLP>(static_cast<Ipopt::TNLP*>(Ipopt::GetRawPtr(adapter))));
+  IpoptResult result = adapter->result;
+  result.solved = status == Ipopt::Solve_Succeeded || status == Ipopt::Solved_To_Acceptable_Level;
+  if (Ipopt::IsValid(application->Statistics())) {
+    result.iterations = static_cast<std::size_t>(application->Statistics()->IterationCount());
+  }
+  return result;
+}
+
+}  // namespace skein

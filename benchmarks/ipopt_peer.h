@@ -1,0 +1,22 @@
+// Ipopt on a program of ours, as a peer and an oracle. Compiled where Ipopt is installed.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "skein/gp/interior_point.h"
+
+namespace skein {
+
+struct IpoptResult {
+  bool solved = false;
+  double objective = 0.0;
+  std::vector<double> x{};
+  std::size_t iterations = 0;
+};
+
+// Hessians must be exact: hessian plus concave.
+IpoptResult solve_with_ipopt(gp::SmoothProgram& program, std::span<const double> start, double tolerance);
+
+}  // namespace skein

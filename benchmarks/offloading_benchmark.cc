@@ -1,0 +1,398 @@
+// Problem P in Skein, for comparison with offloading_peer.py (cvxopt) and with Ipopt where it is installed.
+//
+//   offloading_benchmark --instances FILE [--seconds S]
+//
+// reads commands from standard input and answers each with a line of JSON; times are processor time.
+//   gp NAME        the first condensed program of an instance: from nothing, with all that belongs to a solve
+//   ipopt_gp NAME  the same program on Ipopt
+//   newton NAME, algorithm_1 NAME, ipopt NAME   all of problem P; Ipopt on the same formulation as newton
+//   growth N       a geometric program with N devices, made from the largest instance
+//   verdicts N     N instances with random batteries, from ample to impossible: newton against Ipopt
+// scripts/benchmark-offloading runs this and the peer and compares them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "skein/base/random.h"
+#include "skein/offloading/condensed_offloader.h"
+#include "skein/offloading/direct_program.h"
+#include "skein/offloading/instance_json.h"
+#include "skein/offloading/newton_offloader.h"
+#ifdef SKEIN_HAS_IPOPT
+#include "ipopt_peer.h"
+#endif
+
+namespace skein {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+// Seconds of one call, the median of as many as fit, three at least.
+template <class Work>
+double seconds_of(double budget, const Work& work) {
+  std::vector<double> times;
+  const double start = processor_seconds();
+  while (times.size() < 3 || (processor_seconds() - start < budget && times.size() < 1001)) {
+    const double before = processor_seconds();
+    work();
+    times.push_back(processor_seconds() - before);
+  }
+  std::ranges::nth_element(times, times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2));
+  return times[times.size() / 2];
+}
+
+// The decision at which the peer condenses too.
+OffloadDecision even_decision(const OffloadingInstance& p) {
+  OffloadDecision x;
+  x.rho = Table<double>(p.num_devices(), p.num_uavs());
+  x.varrho = Table<double>(p.num_coordinators(), p.num_workers());
+  std::ranges::fill(x.rho.values, 0.5 / static_cast<double>(p.num_uavs()));
+  std::ranges::fill(x.varrho.values, 0.9 / static_cast<double>(p.num_workers()));
+  x.alpha.assign(p.num_workers(), {0.6, 0.6, 0.6});
+  for (std::size_t j = 0; j < p.num_workers(); ++j) {
+    x.clock.push_back(std::sqrt(p.least_clock[j] * p.most_clock[j]));
+  }
+  return x;
+}
+
+struct FirstProgram {
+  gp::Program program;
+  std::vector<double> point;
+};
+
+FirstProgram first_program(const OffloadingInstance& p) {
+  CondensedProgram condensed(p, 1e-6);
+  std::vector<double> point = condensed.point_of(even_decision(p));
+  condensed.condense_at(point);
+  return {condensed.program(), std::move(point)};
+}
+
+Json solve_gp(const OffloadingInstance& p, double budget) {
+  const FirstProgram first = first_program(p);
+  gp::Solution solution;
+  const double seconds = seconds_of(budget, [&] {
+    gp::Solver solver(first.program);
+    solution = solver.solve_from(first.point);
+  });
+  return {{"solved", solution.status == gp::Status::solved},
+          {"seconds", seconds},
+          {"iterations", solution.iterations},
+          {"variables", first.program.variables.size()},
+          {"log_optimum", std::log(solution.objective)}};
+}
+
+Json solve_p(const Offloader& offloader, const OffloadingInstance& p, double budget) {
+  OffloadResult result;
+  const double seconds = seconds_of(budget, [&] { result = offloader.solve({&p, 1}, nullptr); });
+  return {{"status", name_of(result.status)}, {"seconds", seconds},
+          {"iterations", result.iterations},  {"condensations", result.condensations},
+          {"objective", result.objective()},  {"kkt_residual", result.certificate.kkt_residual}};
+}
+
+// Devices of an instance again and again, each a little different; limits grow with them.
+OffloadingInstance with_devices(const OffloadingInstance& p, std::size_t count) {
+  OffloadingInstance result = p;
+  const double factor = static_cast<double>(count) / static_cast<double>(p.num_devices());
+  result.device_data.clear();
+  result.device_power.clear();
+  result.device_rate = Table<double>(count, p.num_uavs());
+  RandomStream random(1, "more devices");
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t from = i % p.num_devices();
+    result.device_data.push_back(p.device_data[from] * random.uniform(0.9, 1.1));
+    result.device_power.push_back(p.device_power[from]);
+    for (std::size_t u = 0; u < p.num_uavs(); ++u) {
+      result.device_rate(i, u) = p.device_rate(from, u) * random.uniform(0.9, 1.1);
+    }
+  }
+  result.local_time_limit *= factor;
+  for (std::size_t u = 0; u < p.num_uavs(); ++u) {
+    result.energy_budget[u] *= factor;
+    result.buffer[u] *= factor;
+  }
+  return result;
+}
+
+#ifdef SKEIN_HAS_IPOPT
+
+// A geometric program in logarithms with constraints sum exp(...) <= 1: sparse, exact derivatives.
+class ExponentialProgram : public gp::SmoothProgram {
+ public:
+  explicit ExponentialProgram(const gp::Program& program) : program_(program) {
+    for (const gp::ProgramVariable& variable : program.variables) {
+      lower_.push_back(std::log(variable.lower));
+      upper_.push_back(std::log(variable.upper));
+    }
+    std::size_t row = 0;
+    for (const auto& equality : program.equalities) {
+      for (const gp::Factor& factor : equality.left.factors()) {
+        jacobian_.push_back({row, factor.variable});
+      }
+      ++row;
+    }
+    add_pairs(program.objective);
+    for (const auto& constraint : program.constraints) {
+      for (const gp::Monomial& term : constraint.left.terms()) {
+        for (const gp::Factor& factor : term.factors()) {
+          jacobian_.push_back({row, factor.variable});
+        }
+      }
+      add_pairs(constraint.left);
+      ++row;
+    }
+  }
+  void set_scale(double scale) { scale_ = scale; }
+
+  [[nodiscard]] std::size_t num_equalities() const override { return program_.equalities.size(); }
+  [[nodiscard]] std::size_t num_inequalities() const override { return program_.constraints.size(); }
+  [[nodiscard]] std::span<const double> lower() const override { return lower_; }
+  [[nodiscard]] std::span<const double> upper() const override { return upper_; }
+  [[nodiscard]] std::span<const gp::Entry> jacobian_pattern() const override { return jacobian_; }
+  [[nodiscard]] std::span<const gp::Entry> hessian_pattern() const override { return hessian_; }
+
+  double values(std::span<const double> y, std::span<double> constraints) override {
+    std::size_t row = 0;
+    for (const auto& equality : program_.equalities) {
+      constraints[row++] = equality.left.log_value(y);
+    }
+    for (const auto& constraint : program_.constraints) {
+      constraints[row] = -1.0;
+      for (const gp::Monomial& term : constraint.left.terms()) {
+        constraints[row] += std::exp(term.log_value(y));
+      }
+      ++row;
+    }
+    double sum = 0.0;
+    for (const gp::Monomial& term : program_.objective.terms()) {
+      sum += std::exp(term.log_value(y));
+    }
+    return sum / scale_;
+  }
+  void derivatives(std::span<const double> y, std::span<const double> multipliers,
+                   const Derivatives& result) override {
+    std::ranges::fill(result.gradient, 0.0);
+    std::ranges::fill(result.concave, 0.0);
+    std::size_t j = 0;
+    std::size_t h = 0;
+    for (const auto& equality : program_.equalities) {
+      for (const gp::Factor& factor : equality.left.factors()) {
+        result.jacobian[j++] = factor.exponent;
+      }
+    }
+    const auto bend = [&](const gp::Monomial& term, double value) {
+      for (const gp::Factor& a : term.factors()) {
+        for (const gp::Factor& b : term.factors()) {
+          if (b.variable <= a.variable) {
+            result.hessian[h++] = value * a.exponent * b.exponent;
+          }
+        }
+      }
+    };
+    for (const gp::Monomial& term : program_.objective.terms()) {
+      const double value = std::exp(term.log_value(y)) / scale_;
+      for (const gp::Factor& factor : term.factors()) {
+        result.gradient[factor.variable] += value * factor.exponent;
+      }
+      bend(term, value);
+    }
+    std::size_t row = num_equalities();
+    for (const auto& constraint : program_.constraints) {
+      for (const gp::Monomial& term : constraint.left.terms()) {
+        const double value = std::exp(term.log_value(y));
+        for (const gp::Factor& factor : term.factors()) {
+          result.jacobian[j++] = value * factor.exponent;
+        }
+        bend(term, multipliers[row] * value);
+      }
+      ++row;
+    }
+  }
+
+ private:
+  void add_pairs(const gp::Posynomial& posynomial) {
+    for (const gp::Monomial& term : posynomial.terms()) {
+      for (const gp::Factor& a : term.factors()) {
+        for (const gp::Factor& b : term.factors()) {
+          if (b.variable <= a.variable) {
+            hessian_.push_back({a.variable, b.variable});
+          }
+        }
+      }
+    }
+  }
+
+  const gp::Program& program_;
+  double scale_ = 1.0;
+  std::vector<double> lower_, upper_;
+  std::vector<gp::Entry> jacobian_, hessian_;
+};
+
+Json ipopt_gp(const OffloadingInstance& p, double budget) {
+  const FirstProgram first = first_program(p);
+  std::vector<double> start(first.point.size());
+  std::ranges::transform(first.point, start.begin(), [](double value) { return std::log(value); });
+  const double scale = std::exp(first.program.objective.log_value(start));
+  IpoptResult result;
+  const double seconds = seconds_of(budget, [&] {
+    ExponentialProgram program(first.program);
+    program.set_scale(scale);
+    result = solve_with_ipopt(program, start, 1e-9);
+  });
+  return {{"solved", result.solved},
+          {"seconds", seconds},
+          {"iterations", result.iterations},
+          {"log_optimum", std::log(result.objective * scale)}};
+}
+
+// The same formulation as newton's, from the even start.
+IpoptResult ipopt_p(const OffloadingInstance& p) {
+  DirectProgram program({&p, 1}, {});
+  const OffloadDecision start = feasible_start(p, {}, 1.0, {});
+  const double scale = evaluate(p, start).objective;
+  program.set_scale(scale);
+  IpoptResult result = solve_with_ipopt(program, program.point_of({&start, 1}), 1e-8);
+  result.objective *= scale;
+  return result;
+}
+
+Json ipopt_whole(const OffloadingInstance& p, double budget) {
+  IpoptResult result;
+  const double seconds = seconds_of(budget, [&] { result = ipopt_p(p); });
+  return {{"solved", result.solved},
+          {"seconds", seconds},
+          {"iterations", result.iterations},
+          {"objective", result.objective}};
+}
+
+// Batteries, time and weights of an instance at random. A battery at or below what hovering takes is
+// impossible; else a solution exists, and Ipopt's is not to be better.
+Json verdicts(const std::vector<OffloadingInstance>& instances, std::size_t count) {
+  std::size_t impossible = 0;
+  std::size_t ipopt_failed = 0;
+  std::size_t wrong = 0;
+  double worst = -HUGE_VAL;
+  for (std::size_t n = 0; n < count; ++n) {
+    RandomStream random(n, "verdicts");
+    OffloadingInstance p = random.choice(instances);
+    p.learning_weight = random.uniform(0.01, 0.99);
+    bool expected = false;
+    for (double& budget : p.energy_budget) {
+      budget *= std::exp(random.uniform(-14.0, 0.0));
+    }
+    if (random.bernoulli(0.2)) {
+      double& budget = p.energy_budget[random.below(p.num_uavs())];
+      budget = -random.exponential();
+      expected = true;
+    }
+    p.local_time_limit *= std::exp(random.uniform(-4.0, 0.5));
+    const OffloadResult ours = NewtonOffloader().solve({&p, 1}, nullptr);
+    if (expected || ours.status == OffloadStatus::infeasible) {
+      ++impossible;
+      wrong += expected != (ours.status == OffloadStatus::infeasible) ? 1 : 0;
+      continue;
+    }
+    const IpoptResult theirs = ipopt_p(p);
+    wrong += ours.status != OffloadStatus::solved ? 1 : 0;
+    if (!theirs.solved) {
+      ++ipopt_failed;
+      continue;
+    }
+    worst = std::max(worst, ours.objective() / theirs.objective - 1.0);
+  }
+  return {{"instances", count},
+          {"impossible", impossible},
+          {"ipopt_failed", ipopt_failed},
+          {"wrong", wrong},
+          {"worst_excess", worst}};
+}
+
+#endif
+
+Json answer(const std::map<std::string, OffloadingInstance>& instances, const std::string& command,
+            const std::string& argument, double budget) {
+  if (command == "growth" || command == "verdicts") {
+    const std::size_t count = std::stoul(argument);
+    if (command == "growth") {
+      const auto largest = std::ranges::max_element(
+          instances, {}, [](const auto& entry) { return entry.second.num_devices(); });
+      return solve_gp(with_devices(largest->second, count), budget);
+    }
+#ifdef SKEIN_HAS_IPOPT
+    std::vector<OffloadingInstance> small;
+    for (const auto& [name, instance] : instances) {
+      if (instance.num_devices() <= 10) {
+        small.push_back(instance);
+      }
+    }
+    return verdicts(small, count);
+#else
+    return {{"absent", "ipopt"}};
+#endif
+  }
+  const OffloadingInstance& p = instances.at(argument);
+  if (command == "gp") {
+    return solve_gp(p, budget);
+  }
+  if (command == "newton") {
+    return solve_p(NewtonOffloader(), p, budget);
+  }
+  if (command == "algorithm_1") {
+    return solve_p(CondensedOffloader({.tolerance = 1e-5}), p, budget);
+  }
+#ifdef SKEIN_HAS_IPOPT
+  if (command == "ipopt_gp") {
+    return ipopt_gp(p, budget);
+  }
+  if (command == "ipopt") {
+    return ipopt_whole(p, budget);
+  }
+#endif
+  return {{"absent", command}};
+}
+
+int run(int argc, char** argv) {
+  std::string file;
+  double seconds = 0.3;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::strcmp(argv[i], "--instances") == 0) {
+      file = argv[i + 1];
+    } else if (std::strcmp(argv[i], "--seconds") == 0) {
+      seconds = std::stod(argv[i + 1]);
+    }
+  }
+  std::map<std::string, OffloadingInstance> instances;
+  for (const NamedInstance& named : read_instances(file)) {
+    instances[named.instance.name] = named.instance;
+  }
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream words(line);
+    std::string command;
+    std::string argument;
+    words >> command >> argument;
+    fmt::print("{}\n", answer(instances, command, argument, seconds).dump());
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace skein
+
+int main(int argc, char** argv) {
+  try {
+    return skein::run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "offloading_benchmark: {}\n", error.what());
+    return 2;
+  }
+}
