@@ -53,7 +53,7 @@ PlannerResult run_planner(const PlanEvalOptions& options, const PlanSetup& setup
                           const std::function<void(double)>& progress) {
   PlannerResult result{.name = name};
   double seconds = 0.0;
-  const double parts = static_cast<double>(options.geometries * options.seeds);
+  const auto parts = static_cast<double>(options.geometries * options.seeds);
   for (std::size_t geometry = 0; geometry < options.geometries; ++geometry) {
     const auto environment = geometry_of(setup.environment, geometry);
     std::vector<MissionScore>& group = result.scores.emplace_back();

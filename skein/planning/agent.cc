@@ -143,7 +143,7 @@ std::size_t best_choice(const Choices& choices, std::span<const float> q, bool m
   return best;
 }
 
-LearnedPlanner::LearnedPlanner(std::shared_ptr<const Environment> environment,
+LearnedPlanner::LearnedPlanner(const std::shared_ptr<const Environment>& environment,
                                std::shared_ptr<const Agent> agent)
     : ModelPlanner(environment), agent_(std::move(agent)), scorer_(*environment, agent_->shape) {}
 

@@ -30,7 +30,7 @@ QShape q_shape(const Environment& environment, const LearnerOptions& options);
 // The greedy plan: the highest Q.
 class LearnedPlanner final : public ModelPlanner {
  public:
-  LearnedPlanner(std::shared_ptr<const Environment> environment, std::shared_ptr<const Agent> agent);
+  LearnedPlanner(const std::shared_ptr<const Environment>& environment, std::shared_ptr<const Agent> agent);
   void begin(std::uint64_t seed) override;
 
  protected:

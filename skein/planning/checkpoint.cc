@@ -42,6 +42,9 @@ std::string fingerprint(const Environment& e, const PlanningOptions& o, std::uin
                              &e.tables.training_energy_j, &e.drift.start, &e.drift.end}) {
     sum.add(*values);
   }
+  for (const Timing& timing : e.tables.timings) {
+    sum.add({timing.duration, timing.local_period, timing.global_period});
+  }
   const LearnerOptions& l = o.learner;
   sum.add({e.recharge_j, e.reward.scale, e.reward.objective_weight, e.reward.gradient_weight,
            e.reward.travel_weight, e.reward.penalty, e.reward.recharge_cost, e.reward.age_cap,

@@ -11,7 +11,7 @@ double drift_estimate(double squared_change, double elapsed) {
 }
 
 double gradient_bound(double squared_gradient, std::span<const double> drifts) {
-  const double steps = static_cast<double>(drifts.size());
+  const auto steps = static_cast<double>(drifts.size());
   return (steps + 1.0) * (squared_gradient + std::accumulate(drifts.begin(), drifts.end(), 0.0));
 }
 

@@ -68,7 +68,7 @@ class StateLayout {
       : swarms_(environment.num_swarms), clusters_(environment.num_clusters) {}
 
   [[nodiscard]] std::size_t size() const { return 2 * swarms_ + 4 * clusters_ + 2; }
-  [[nodiscard]] std::size_t position() const { return 0; }
+  [[nodiscard]] std::size_t position() const { return 0; }       // NOLINT(readability*): like the others
   [[nodiscard]] std::size_t battery() const { return swarms_; }  // J
   [[nodiscard]] std::size_t age() const { return 2 * swarms_; }
   [[nodiscard]] std::size_t drift() const { return age() + clusters_; }

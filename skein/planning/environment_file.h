@@ -31,7 +31,7 @@ struct EnvironmentFile {
 };
 
 // Throws InputError with every fault, naming the file.
-EnvironmentFile parse_environment(std::string_view json, const std::string& file);
+EnvironmentFile parse_environment(std::string_view text, const std::string& name);
 EnvironmentFile load_environment(const std::filesystem::path& file);
 
 // Tables alone, from a file with "timings", "objective" and "training_energy_j".

@@ -68,9 +68,9 @@ FlatNetwork::FlatNetwork(const Environment& e)
       lstm_{.features = 1,
             .window = 2 * e.num_swarms + 2 * e.num_clusters + e.num_stations + 3,
             .memory = memory},
-      sizes_{memory, 60, 80, 60, num_flat_plans(e)} {
+      sizes_{memory, 60, 80, 60, num_flat_plans(e)},
+      size_(lstm_.num_parameters()) {
   expect(sizes_.back() > 0, "too many joint plans for one output each");
-  size_ = lstm_.num_parameters();
   for (std::size_t layer = 1; layer < sizes_.size(); ++layer) {
     weights_.push_back(size_);
     size_ += (sizes_[layer - 1] + 1) * sizes_[layer];
@@ -196,7 +196,7 @@ double FlatNetwork::gradient(const nn::Vector<float>& w, const float* rows,
   return loss;
 }
 
-FlatPlanner::FlatPlanner(std::shared_ptr<const Environment> environment,
+FlatPlanner::FlatPlanner(const std::shared_ptr<const Environment>& environment,
                          std::shared_ptr<const FlatAgent> agent)
     : ModelPlanner(environment), agent_(std::move(agent)), network_(*environment) {
   features_.resize(network_.num_features() + nn::Vector<float>::slack);
@@ -211,7 +211,7 @@ std::size_t FlatPlanner::decide(std::span<const double> state, std::span<Site> d
   return best.timing;
 }
 
-FlatTraining train_flat_agent(std::shared_ptr<const Environment> environment, double discount,
+FlatTraining train_flat_agent(const std::shared_ptr<const Environment>& environment, double discount,
                               std::size_t epochs, std::uint64_t seed,
                               const std::function<void(double)>& progress) {
   const Environment& e = *environment;

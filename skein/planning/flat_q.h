@@ -61,7 +61,7 @@ struct FlatAgent {
 // The legal joint plan with the highest output.
 class FlatPlanner final : public ModelPlanner {
  public:
-  FlatPlanner(std::shared_ptr<const Environment> environment, std::shared_ptr<const FlatAgent> agent);
+  FlatPlanner(const std::shared_ptr<const Environment>& environment, std::shared_ptr<const FlatAgent> agent);
 
  protected:
   std::size_t decide(std::span<const double> state, std::span<Site> destinations) override;
@@ -79,7 +79,7 @@ struct FlatTraining {
   std::vector<double> rewards;  // mean of every tenth of the training
 };
 // `epochs` steps of one environment.
-FlatTraining train_flat_agent(std::shared_ptr<const Environment> environment, double discount,
+FlatTraining train_flat_agent(const std::shared_ptr<const Environment>& environment, double discount,
                               std::size_t epochs, std::uint64_t seed,
                               const std::function<void(double)>& progress = {});
 

@@ -153,8 +153,8 @@ void GridWorld::sweep(std::size_t position, const std::vector<float>& values,
   std::vector<std::size_t> ages(e_.num_clusters);
   for (std::size_t a = 0; a < num_ages_; ++a) {
     std::size_t rest = a;
-    for (std::size_t c = 0; c < ages.size(); ++c) {
-      ages[c] = std::min(cap_, rest % (cap_ + 1) + 1);
+    for (std::size_t& age : ages) {
+      age = std::min(cap_, rest % (cap_ + 1) + 1);
       rest /= cap_ + 1;
     }
     float* best = &next[base + a * num_batteries_];

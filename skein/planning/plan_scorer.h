@@ -28,7 +28,7 @@ class PlanEncoder {
   void state(std::span<const double> state, float* out) const;
   // States in the order of time; where there are fewer than `window`, the oldest stands for those before.
   void window(std::span<const std::span<const double>> history, std::size_t window, float* out) const;
-  void plan(std::span<const double> state, std::span<const Site> destinations, std::size_t timing,
+  void plan(std::span<const double> state, std::span<const Site> destinations, std::size_t index,
             double reward, float* out) const;
 
   // Where the features of a plan are.

@@ -209,7 +209,7 @@ void Adam::step(nn::Vector<float>& w, const nn::Vector<float>& gradient, double 
   constexpr float second = 0.999F;
   constexpr float least = 1e-8F;
   ++steps;
-  const double count = static_cast<double>(steps);
+  const auto count = static_cast<double>(steps);
   const auto rate =
       static_cast<float>(step_size * std::sqrt(1.0 - std::pow(0.999, count)) / (1.0 - std::pow(0.9, count)));
   for (std::size_t i = 0; i < w.size(); ++i) {
