@@ -82,7 +82,7 @@ Refusal LeaderRole::judge(const Message& message) const {
   if (message.sender != access_point_) {
     return Refusal::unknown_peer;
   }
-  if (message.stamp.global_round != round_ || message.stamp.local_round != 0) {
+  if (message.stamp.global_round != round_) {
     return Refusal::wrong_round;
   }
   const bool is_whole = message.type != MessageType::global_model || message.payload_bits == model_bits_;

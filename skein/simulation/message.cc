@@ -74,6 +74,25 @@ bool is_infrastructure(PartyKind kind) { return kind == PartyKind::core || kind 
 
 bool is_uav(PartyKind kind) { return kind == PartyKind::worker || kind == PartyKind::coordinator; }
 
+// A sequence begins with round 0; only some messages belong to a local round.
+bool stamp_fits(const Message& m) {
+  switch (m.type) {
+    case MessageType::plan:
+    case MessageType::position:
+    case MessageType::arrived:
+      return m.stamp.global_round == 0 && m.stamp.local_round == 0;
+    case MessageType::swarm_model:
+    case MessageType::next_round:
+    case MessageType::model_announced:
+    case MessageType::model:
+    case MessageType::lost:
+    case MessageType::acknowledgement:
+      return true;
+    default:
+      return m.stamp.local_round == 0;
+  }
+}
+
 bool subject_fits(const Message& m) {
   if (!is_party(m.subject)) {
     return false;
@@ -229,6 +248,9 @@ std::string_view objection_to(const Message& message) {
   }
   if (!subject_fits(message)) {
     return "wrong subject";
+  }
+  if (!stamp_fits(message)) {
+    return "a round that such a message cannot have";
   }
   if (message.payload_bits != 0 && !has_payload(message.type)) {
     return "this type has no payload";

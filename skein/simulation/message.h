@@ -28,6 +28,7 @@ struct Party {
   std::uint32_t swarm = 0;  // 0 for the core network and access points
   std::uint32_t index = 0;  // 0 for the core network and leaders
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the comparison's 0 for a pointer.
   friend constexpr auto operator<=>(const Party&, const Party&) = default;
 };
 
@@ -118,6 +119,7 @@ struct Stamp {
   std::uint32_t global_round = 0;
   std::uint32_t local_round = 0;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the comparison's 0 for a pointer.
   friend constexpr auto operator<=>(const Stamp&, const Stamp&) = default;
 };
 

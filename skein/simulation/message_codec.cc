@@ -19,11 +19,11 @@ namespace {
 constexpr std::string_view magic = "SK";
 constexpr std::uint8_t version = 1;
 constexpr std::size_t party_bytes = 1 + 4 + 4;
+constexpr std::size_t stamp_bytes = 4 + 4 + 4;
 constexpr std::size_t checksum_bytes = 4;
-constexpr std::size_t fixed_bytes = magic.size() + 2 + 3 * party_bytes + 3 * 4 + 8 + 8 + 4;
+constexpr std::size_t fixed_bytes = magic.size() + 2 + 3 * party_bytes + stamp_bytes + 8 + 8 + 4;
 constexpr std::size_t share_bytes = party_bytes + 8 + 1;
 
-// Of all three kinds of work: writes, reads and measures the same fields in the same order.
 class Writer {
  public:
   explicit Writer(std::size_t size) { bytes_.reserve(size); }

@@ -94,7 +94,8 @@ def message():
 
     def whole(kind, sender, receiver, content=b"", subject=party(0), payload=0):
         head = b"SK" + struct.pack("<BB", 1, kind) + sender + receiver + subject
-        body = head + struct.pack("<IIIQQI", 1, 2, 0, 7, payload, len(content)) + content
+        global_round = 0 if kind in (1, 2) else 2
+        body = head + struct.pack("<IIIQQI", 1, global_round, 0, 7, payload, len(content)) + content
         return body + struct.pack("<I", zlib.crc32(body))
 
     core, access_point, leader = party(0), party(1, 0, 1), party(2, 3)

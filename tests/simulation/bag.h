@@ -90,7 +90,7 @@ class Bag {
   void take(const Party& party, const Reaction& reaction) {
     messages.insert(messages.end(), reaction.outgoing.begin(), reaction.outgoing.end());
     if (reaction.work != Work::none) {
-      work.push_back({party, end_of(base_of(*find(party)), reaction.work)});
+      work.emplace_back(party, end_of(base_of(*find(party)), reaction.work));
     }
   }
   // Gives up on each other.

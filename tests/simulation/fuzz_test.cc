@@ -75,7 +75,7 @@ class Episode {
       const auto place = bag_.work.begin() + static_cast<std::ptrdiff_t>(pick - bag_.messages.size());
       const auto [party, event] = *place;
       bag_.work.erase(place);
-      bag_.take(party, base_of(*bag_.find(party)).handle(event));
+      end_work(party, event);
       return;
     }
     // As a network does: accepted or a duplicate is delivered, anything else is tried again some times.
@@ -197,21 +197,29 @@ class Episode {
 
   // The end of work that nobody does, or the begin of another sequence.
   void false_event() {
-    AnyRole& role = bag_.roles()[random_.below(bag_.roles().size())];
-    const AnyRole before = role;
+    const AnyRole& role = random_.choice(bag_.roles());
     LocalEvent event{.kind = static_cast<LocalEvent::Kind>(random_.below(2)),
                      .stamp = base_of(role).stamp(),
                      .work = static_cast<Work>(random_.below(10))};
     if (random_.bernoulli(0.5)) {
       event.stamp.global_round = static_cast<std::uint32_t>(random_.below(4));
     }
-    const Party self = base_of(role).self();
+    end_work(base_of(role).self(), event);
+  }
+
+  void end_work(const Party& party, const LocalEvent& event) {
+    AnyRole& role = *bag_.find(party);
+    const AnyRole before = role;
     const Reaction reaction = base_of(role).handle(event);
-    if (reaction.accepted()) {
-      bag_.take(self, reaction);
-    } else {
+    if (!reaction.accepted()) {
       EXPECT_TRUE(role == before);
+      return;
     }
+    const std::string_view from = base_of(before).state_name();
+    EXPECT_EQ(event.kind, LocalEvent::Kind::finished);
+    EXPECT_EQ(work_in(party.kind, from), event.work) << to_string(party) << ": " << from;
+    EXPECT_EQ(base_of(before).stamp(), event.stamp);
+    bag_.take(party, reaction);
   }
 
   // Through bytes, to the role, with all checks.
@@ -242,6 +250,14 @@ class Episode {
     EXPECT_TRUE(allowed_transitions().contains(transition))
         << fmt::format("{}: {} --{}--> {}", to_string(transition.role), transition.from,
                        to_string(transition.type), transition.to);
+    EXPECT_TRUE(stamp_is_allowed(message, from, base_of(before).stamp()))
+        << from << ": " << to_string(message);
+    if (const MessageType first = prerequisite(message); first != MessageType::acknowledgement) {
+      EXPECT_TRUE(
+          accepted_.contains({message.receiver, message.sender, first, message.subject, message.stamp}) ||
+          message.receiver.kind == PartyKind::access_point)
+          << to_string(message);
+    }
     // Nothing is accepted twice.
     const bool is_new =
         accepted_.emplace(message.receiver, message.sender, message.type, message.subject, message.stamp)

@@ -73,6 +73,15 @@ inline Message random_message(RandomStream& random, MessageType type, const Part
   }
   message.stamp = {static_cast<std::uint32_t>(random.below(4)), static_cast<std::uint32_t>(random.below(4)),
                    static_cast<std::uint32_t>(random.below(3))};
+  // Most have no local round, and a sequence begins with round 0.
+  using enum MessageType;
+  if (type == plan || type == position || type == arrived) {
+    message.stamp.global_round = 0;
+  }
+  if (type != swarm_model && type != next_round && type != model_announced && type != model && type != lost &&
+      type != acknowledgement) {
+    message.stamp.local_round = 0;
+  }
   message.serial = random.below(1000);
   message.payload_bits = has_payload(type) ? random.below(1000) : 0;
   message.content = random_content(random, type, receiver);
@@ -87,7 +96,7 @@ inline Message random_message(RandomStream& random) {
     if (!is_route(type, sender.kind, receiver.kind)) {
       continue;
     }
-    const Message message = random_message(random, type, sender, receiver);
+    Message message = random_message(random, type, sender, receiver);
     if (objection_to(message).empty()) {
       return message;
     }

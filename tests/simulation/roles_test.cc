@@ -100,11 +100,6 @@ const Snapshots& snapshots() {
   return all;
 }
 
-bool opens_sequence(const Message& message) {
-  return message.type == MessageType::plan || message.type == MessageType::position ||
-         message.receiver.kind == PartyKind::device;
-}
-
 std::vector<Party> parties_of(PartyKind kind) {
   switch (kind) {
     case PartyKind::core:
@@ -179,15 +174,7 @@ class Prober {
     const Transition transition{message.receiver.kind, from, message.type, state_for(copy_, message)};
     EXPECT_TRUE(allowed_transitions().contains(transition)) << text_of(transition);
     seen.insert(transition);
-    if (message.receiver.kind != PartyKind::access_point) {
-      if (opens_sequence(message)) {
-        EXPECT_GE(message.stamp.sequence, now.sequence);
-      } else {
-        EXPECT_EQ(message.stamp.sequence, now.sequence) << to_string(message);
-        EXPECT_GE(message.stamp.global_round, message.type == MessageType::lost ? 0 : now.global_round)
-            << to_string(message);
-      }
-    }
+    EXPECT_TRUE(stamp_is_allowed(message, from, now)) << from << ": " << to_string(message);
     // The same again is a duplicate, and changes nothing.
     const AnyRole after = copy_;
     EXPECT_EQ(base_of(copy_).handle(message).refusal, Refusal::duplicate) << to_string(message);
@@ -242,21 +229,8 @@ TEST(Roles, EveryStateHasBeenVisited) {
 }
 
 TEST(Roles, OnlyTheWorkAtHandEnds) {
-  const std::map<std::pair<PartyKind, std::string>, Work> at_hand = {
-      {{PartyKind::core, "merging"}, Work::merge},
-      {{PartyKind::leader, "flying"}, Work::fly_to_cluster},
-      {{PartyKind::leader, "deciding"}, Work::decide},
-      {{PartyKind::leader, "aggregating"}, Work::aggregate},
-      {{PartyKind::leader, "finishing"}, Work::aggregate},
-      {{PartyKind::leader, "to access point"}, Work::fly_to_access_point},
-      {{PartyKind::leader, "returning"}, Work::fly_back},
-      {{PartyKind::worker, "flying"}, Work::fly_to_position},
-      {{PartyKind::worker, "computing"}, Work::compute},
-      {{PartyKind::worker, "personalising"}, Work::personalise},
-      {{PartyKind::coordinator, "flying"}, Work::fly_to_position},
-  };
   for (const auto& [state, roles] : snapshots().roles) {
-    const auto found = at_hand.find(state);
+    const Work at_hand = work_in(state.first, state.second);
     for (const AnyRole& role : roles) {
       for (std::uint8_t work = 0; work <= static_cast<std::uint8_t>(Work::personalise); ++work) {
         const Stamp now = base_of(role).stamp();
@@ -264,7 +238,7 @@ TEST(Roles, OnlyTheWorkAtHandEnds) {
                                    Stamp{now.sequence + 1, now.global_round, now.local_round}}) {
           AnyRole copy = role;
           const LocalEvent event{.stamp = stamp, .work = static_cast<Work>(work)};
-          const bool is_due = found != at_hand.end() && found->second == event.work && stamp == now;
+          const bool is_due = at_hand != Work::none && at_hand == event.work && stamp == now;
           EXPECT_EQ(base_of(copy).handle(event).accepted(), is_due)
               << to_string(base_of(role).self()) << " " << state.second << " " << to_string(event.work);
           if (!is_due) {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "skein/simulation/message.h"
+#include "skein/simulation/role.h"
 
 namespace skein {
 
@@ -16,6 +16,7 @@ struct Transition {
   std::string_view from;
   MessageType type;
   std::string_view to;
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the comparison's 0 for a pointer.
   friend auto operator<=>(const Transition&, const Transition&) = default;
 };
 
@@ -119,6 +120,97 @@ inline const std::set<Transition>& allowed_transitions() {
     return t;
   }();
   return table;
+}
+
+// Whether a role in state `from`, at stamp `now`, may take a message of this stamp. Access points are left
+// out: they have a stamp for each leader.
+inline bool stamp_is_allowed(const Message& message, std::string_view from, const Stamp& now) {
+  using enum MessageType;
+  const Stamp& stamp = message.stamp;
+  const bool is_uav =
+      message.receiver.kind == PartyKind::worker || message.receiver.kind == PartyKind::coordinator;
+  if (message.receiver.kind == PartyKind::access_point) {
+    return true;
+  }
+  if (message.type == plan || message.type == position) {
+    // Before its first sequence a role shows sequence 0.
+    return stamp.sequence > now.sequence || from == "idle";
+  }
+  if (message.receiver.kind == PartyKind::device) {
+    return stamp.sequence > now.sequence || from == "idle" ||
+           (stamp.sequence == now.sequence && from != "updated" && stamp.global_round >= now.global_round);
+  }
+  if (stamp.sequence != now.sequence) {
+    return false;
+  }
+  if (message.type == lost || (message.type == sequence_done && is_uav)) {
+    return stamp.global_round >= now.global_round || !is_uav;
+  }
+  std::uint32_t round = now.global_round;
+  std::uint32_t local = now.local_round;
+  if (message.type == shares) {
+    // On station it may wait for its first shares, or rest.
+    if (from == "on station" && stamp.global_round == round) {
+      return true;
+    }
+    round += from == "flying" ? 0 : 1;
+    local = 0;
+  } else if (message.type == personalise || (message.type == personalised_model && from != "personalised")) {
+    ++round;
+    local = 0;
+  } else if (message.type == swarm_model && from == "uploaded") {
+    ++local;
+  }
+  return stamp.global_round == round && stamp.local_round == local;
+}
+
+// What must have been accepted from the same sender before, at the same stamp; nothing: acknowledgement.
+inline MessageType prerequisite(const Message& message) {
+  using enum MessageType;
+  const PartyKind receiver = message.receiver.kind;
+  switch (message.type) {
+    case start_training:
+    case next_round:
+      return receiver == PartyKind::worker ? swarm_model : acknowledgement;
+    case model:
+      return model_announced;
+    case data:
+      return message.sender.kind == PartyKind::coordinator ? data_announced : acknowledgement;
+    case swarm_update:
+      return at_access_point;
+    case global_model:
+      return prompt_upload;
+    default:
+      return acknowledgement;
+  }
+}
+
+// What a role works at in a state.
+inline Work work_in(PartyKind role, std::string_view state) {
+  struct Row {
+    PartyKind role;
+    std::string_view state;
+    Work work;
+  };
+  static constexpr Row table[] = {
+      {PartyKind::core, "merging", Work::merge},
+      {PartyKind::leader, "flying", Work::fly_to_cluster},
+      {PartyKind::leader, "deciding", Work::decide},
+      {PartyKind::leader, "aggregating", Work::aggregate},
+      {PartyKind::leader, "finishing", Work::aggregate},
+      {PartyKind::leader, "to access point", Work::fly_to_access_point},
+      {PartyKind::leader, "returning", Work::fly_back},
+      {PartyKind::worker, "flying", Work::fly_to_position},
+      {PartyKind::worker, "computing", Work::compute},
+      {PartyKind::worker, "personalising", Work::personalise},
+      {PartyKind::coordinator, "flying", Work::fly_to_position},
+  };
+  for (const Row& row : table) {
+    if (row.role == role && row.state == state) {
+      return row.work;
+    }
+  }
+  return Work::none;
 }
 
 }  // namespace skein
