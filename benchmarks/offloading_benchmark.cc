@@ -82,7 +82,7 @@ Json solve_gp(const OffloadingInstance& p, double budget) {
   gp::Solution solution;
   const double seconds = seconds_of(budget, [&] {
     gp::Solver solver(first.program);
-    solution = solver.solve_from(first.point);
+    solution = solver.solve_from(first.point, {.tolerance = 1e-7});  // as cvxopt's
   });
   return {{"solved", solution.status == gp::Status::solved},
           {"seconds", seconds},

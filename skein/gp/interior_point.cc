@@ -611,8 +611,9 @@ InteriorPointResult InteriorPoint::iterate(const InteriorPointOptions& options) 
       }
       free = false;
     }
-    // Where the program is flat the step would be long for nothing; near the solution this vanishes.
-    least_shift_ = std::max(std::clamp(0.1 * error, 1e-13, 1e-4), damping_);
+    // Where the program is flat the step would be long for nothing; near the solution this vanishes. A convex
+    // program needs no more than what keeps the matrix regular: more would cost steps.
+    least_shift_ = std::max(options.convex ? 1e-13 : std::clamp(0.1 * error, 1e-13, 1e-4), damping_);
     if (!factorise()) {
       result.status = InteriorPointStatus::stalled;
       break;
@@ -628,8 +629,8 @@ InteriorPointResult InteriorPoint::iterate(const InteriorPointOptions& options) 
       const double left = (1.0 - length) * (1.0 - length) * (1.0 - length);
       // Nor may products run ahead of the constraints: steps would end at slacks near 0.
       const double violated = std::min(1.0, largest_violation());
-      barrier = std::max(
-          {mean * std::clamp(left, options.convex ? 1e-4 : 1e-3, 1.0), 1e-2 * violated, least_barrier});
+      barrier = std::max({mean * std::clamp(left, options.convex ? 1e-4 : 1e-3, 1.0),
+                          (options.convex ? 1e-3 : 1e-2) * violated, least_barrier});
       correction = options.convex && length > 0.1 ? &affine_ : nullptr;
     } else if (barrier_error(barrier) <= 10.0 * barrier) {
       barrier = std::max(std::min(0.2 * barrier, std::pow(barrier, 1.5)), least_barrier);

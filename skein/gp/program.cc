@@ -195,7 +195,7 @@ Solution Solver::solve_from(std::span<const double> values, const SolverOptions&
 Solution Solver::solve_from(const Solution& start, const SolverOptions& options) {
   InteriorPointResult inner = method_->solve(start.inner, {.tolerance = options.tolerance,
                                                            .max_iterations = options.max_iterations,
-                                                           .first_barrier = 1e-3,
+                                                           .first_barrier = 1e-7,
                                                            .convex = true});
   if (inner.status != InteriorPointStatus::solved) {
     const std::size_t lost = inner.iterations;

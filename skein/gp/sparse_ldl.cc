@@ -4,6 +4,7 @@
 #include <Eigen/SparseCore>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "skein/base/expect.h"
 
@@ -56,20 +57,28 @@ SparseLdl::SparseLdl(std::size_t dimension, std::span<const Entry> entries)
     int row;
     std::size_t entry;
   };
-  std::vector<Place> places;
-  places.reserve(entries.size() + dimension);
+  // By columns first, which are many and short; then each by rows.
+  std::vector<Place> places(entries.size() + dimension);
+  std::vector<std::size_t> ends(dimension + 1, 0);
   for (std::size_t e = 0; e < entries.size(); ++e) {
     expect(entries[e].row < dimension && entries[e].column < dimension,
            "an entry lies outside of the matrix");
+    ++ends[at(std::max(position[entries[e].row], position[entries[e].column]))];
+  }
+  std::size_t first = 0;
+  for (std::size_t column = 0; column < dimension; ++column) {
+    first += std::exchange(ends[column], first) + 1;
+    places[ends[column]++] = {static_cast<int>(column), static_cast<int>(column), entries.size()};
+  }
+  for (std::size_t e = 0; e < entries.size(); ++e) {
     const auto [low, high] = std::minmax(position[entries[e].row], position[entries[e].column]);
-    places.push_back({high, low, e});
+    places[ends[at(high)]++] = {high, low, e};
   }
-  for (std::size_t i = 0; i < dimension; ++i) {
-    places.push_back({static_cast<int>(i), static_cast<int>(i), entries.size()});
+  for (std::size_t column = 0, begin = 0; column < dimension; begin = ends[column++]) {
+    std::sort(places.begin() + static_cast<std::ptrdiff_t>(begin),
+              places.begin() + static_cast<std::ptrdiff_t>(ends[column]),
+              [](const Place& a, const Place& b) { return a.row < b.row; });
   }
-  std::ranges::sort(places, [](const Place& a, const Place& b) {
-    return a.column != b.column ? a.column < b.column : a.row < b.row;
-  });
   entry_targets_.assign(entries.size() + 1, 0);
   column_starts_.assign(dimension + 1, 0);
   for (std::size_t i = 0; i < places.size(); ++i) {
