@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "skein/base/fault.h"
+#include "skein/base/thread_pool.h"
 #include "skein/world/gathering.h"
 #include "tests/simulation/sequences.h"
 
@@ -424,6 +425,33 @@ TEST(Signalling, ASilentDeviceCostsItsDataOnly) {
   EXPECT_THAT(report.losses(), testing::HasSubstr("coordinator 0.0 goes on without device 0.0"));
 }
 
+TEST(Signalling, NobodyRelaysToAWorkerThatIsKnownToBeLost) {
+  SequenceDescription sequence = small_sequence();
+  SwarmDescription& swarm = sequence.swarms[0];
+  swarm.num_workers = 2;
+  swarm.device_to_uav_rate = Table<double>(1, 3);
+  swarm.device_to_uav_rate.values = {1e6, 1e6, 1e6};
+  swarm.coordinator_to_worker_rate = Table<double>(1, 2);
+  swarm.coordinator_to_worker_rate.values = {1e6, 1e6};
+  swarm.worker_to_leader_rate = {1e6, 1e6};
+  swarm.leader_to_worker_rate = {1e6, 1e6};
+  swarm.compute_time = {1, 1};
+  swarm.personalise_time = {1, 1};
+  swarm.rounds[0].device_to_uav = Table<std::uint64_t>(1, 3);
+  swarm.rounds[0].device_to_uav.values = {0, 0, 200'000};
+  swarm.rounds[0].coordinator_to_worker = Table<std::uint64_t>(1, 2);
+  swarm.rounds[0].coordinator_to_worker.values = {100'000, 100'000};
+  sequence.network.silences = {{{PartyKind::worker, 0, 1}}};
+  const SignallingReport report = simulate_signalling(sequence);
+  EXPECT_TRUE(report.completed);
+  EXPECT_EQ(tally(report, MessageType::data_announced).sent.messages, 1);
+  // The first message of its leader is what nobody heard; the second was never sent.
+  ASSERT_EQ(report.records.given_up.size(), 2);
+  EXPECT_EQ(report.records.given_up[0].message.type, MessageType::position);
+  EXPECT_EQ(report.records.given_up[0].attempts, sequence.network.max_attempts);
+  EXPECT_EQ(report.records.given_up[1].attempts, 0);
+}
+
 TEST(Signalling, SameSeedSameBits) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SequenceDescription sequence = random_sequence(seed);
@@ -437,6 +465,48 @@ TEST(Signalling, SameSeedSameBits) {
     EXPECT_EQ(first.duration, second.duration);
     sequence.network.seed += 1000;
     EXPECT_NE(simulate_signalling(sequence).records.trace, first.records.trace);
+  }
+}
+
+TEST(Signalling, RunsOverTheLinksOfASampledWorld) {
+  ThreadPool pool(1);
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    SCOPED_TRACE(seed);
+    const World world = sample_world({}, {}, {}, seed, pool);
+    SequenceDescription sequence;
+    sequence.model_bits = 10'000;
+    for (std::size_t u = 0; u < world.swarms.size(); ++u) {
+      const SwarmLinks links = swarm_links(world, u, world.swarms[u].start_cluster, 0);
+      SwarmDescription swarm;
+      set_links(swarm, links);
+      EXPECT_EQ(swarm.num_workers, world.swarms[u].workers.count);
+      EXPECT_EQ(swarm.num_coordinators, world.swarms[u].coordinators.count);
+      // Each device sends 100 data points of 80 kbit to one UAV after another in turn.
+      const std::uint32_t uavs = swarm.num_workers + swarm.num_coordinators;
+      SwarmDescription::RoundShares shares;
+      shares.device_to_uav = Table<std::uint64_t>(swarm.num_devices, uavs);
+      shares.coordinator_to_worker = Table<std::uint64_t>(swarm.num_coordinators, swarm.num_workers);
+      for (std::uint32_t i = 0; i < swarm.num_devices; ++i) {
+        shares.device_to_uav(i, i % uavs) = 8'000'000;
+      }
+      for (std::uint32_t h = 0; h < swarm.num_coordinators; ++h) {
+        shares.coordinator_to_worker(h, 0) = 4'000'000;
+      }
+      swarm.rounds = {shares};
+      sequence.swarms.push_back(std::move(swarm));
+    }
+    const SignallingReport report = simulate_signalling(sequence);
+    EXPECT_TRUE(report.completed) << report.losses();
+    // Devices send at the rates of their links, and nothing else sends for longer than its bits take.
+    for (const SwarmDescription& swarm : sequence.swarms) {
+      for (std::uint32_t i = 0; i < swarm.num_devices; ++i) {
+        const PartyTally& device = report.records.parties.at({PartyKind::device, swarm.swarm, i});
+        const double rate = swarm.device_to_uav_rate(i, i % (swarm.num_workers + swarm.num_coordinators));
+        EXPECT_GT(device.air_time, 8e6 / rate);
+        EXPECT_LT(device.sent_bits, 8'000'000 + 5 * 1000);
+      }
+    }
+    expect_conservation(report);
   }
 }
 
