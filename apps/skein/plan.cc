@@ -221,6 +221,7 @@ void add_plan_command(CLI::App& program) {
   add_plan_train_command(*command);
   add_plan_eval_command(*command);
   add_plan_show_command(*command);
+  add_plan_tables_command(*command);
   add_plan_bound_command(*command);
   auto options = std::make_shared<ReplayOptions>();
   CLI::App* replay = command->add_subcommand(

@@ -58,6 +58,7 @@ Agents agents_for(const std::string& planner, const PlanOptions& options, const 
 void add_plan_train_command(CLI::App& plan);
 void add_plan_eval_command(CLI::App& plan);
 void add_plan_show_command(CLI::App& plan);
+void add_plan_tables_command(CLI::App& plan);
 void add_plan_bound_command(CLI::App& plan);
 
 }  // namespace skein::app

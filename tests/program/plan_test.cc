@@ -123,6 +123,24 @@ TEST_F(PlanCommand, ShowsAMission) {
       5U);
 }
 
+TEST_F(PlanCommand, PlansWithTablesThatTheOffloaderSolved) {
+  const Outcome solved = plan("tables --out solved --quiet");
+  ASSERT_EQ(solved.exit_code, 0) << solved.err;
+  const nlohmann::json tables = nlohmann::json::parse(content("solved/tables.json"));
+  EXPECT_EQ(tables.at("timings").size(), 8U);
+  for (const nlohmann::json& swarms : tables.at("objective")) {
+    for (const nlohmann::json& clusters : swarms) {
+      for (const nlohmann::json& objective : clusters) {
+        EXPECT_GT(objective.get<double>(), 0.0);
+        EXPECT_LT(objective.get<double>(), 1e6) << "feasible with full batteries";
+      }
+    }
+  }
+  const Outcome evaluated =
+      plan("eval --planner myopic --seeds 2 --starts 2 --epochs 20 --set planning.tables=solved/tables.json");
+  EXPECT_EQ(evaluated.exit_code, 0) << evaluated.err;
+}
+
 TEST_F(PlanCommand, RefusesImpossibleWorlds) {
   const Outcome threshold = plan("eval --planner myopic --threshold 60 " + environment());
   EXPECT_EQ(threshold.exit_code, 2);
