@@ -40,12 +40,17 @@ std::string quoted(const std::string& text) {
 std::string script(const Figure& figure, const std::string& output) {
   const std::size_t columns = std::min<std::size_t>(figure.panels.size(), 2);
   const std::size_t rows = (figure.panels.size() + 1) / 2;
+  // The legend stands below, so that it hides nothing; the curves keep their height.
+  std::size_t most_series = 0;
+  for (const Panel& panel : figure.panels) {
+    most_series = std::max(most_series, panel.series.size());
+  }
   std::string text = fmt::format(
       "set terminal svg size {},{} dynamic background rgb 'white' font 'sans-serif,13'\nset output {}\n"
-      "set multiplot layout {},{} title {}\nset grid lc rgb '#dddddd'\nset key bottom right samplen 2\n"
+      "set multiplot layout {},{} title {}\nset grid lc rgb '#dddddd'\nset key below center samplen 2\n"
       "set xlabel {}\nset ylabel {}\n",
-      480 * columns, 340 * rows + 30, quoted(output), rows, columns, quoted(figure.title),
-      quoted(figure.x_label), quoted(figure.y_label));
+      480 * columns, (300 + 19 * most_series) * rows + 30, quoted(output), rows, columns,
+      quoted(figure.title), quoted(figure.x_label), quoted(figure.y_label));
   auto out = std::back_inserter(text);
   std::size_t block = 0;
   std::string plots;
