@@ -70,10 +70,7 @@ struct Problems {
 
 Problems prepare(const Scenario& scenario, ThreadPool& pool) {
   Problems problems{.world = build_world(scenario, pool)};
-  std::vector<double> batteries;
-  for (const Uav& uav : problems.world.uavs) {
-    batteries.push_back(uav.battery.si());
-  }
+  const std::vector<double> batteries = full_batteries(problems.world);
   for (std::size_t swarm = 0; swarm < problems.world.swarms.size(); ++swarm) {
     const std::size_t cluster = problems.world.swarms[swarm].start_cluster;
     problems.swarms.push_back(
@@ -119,14 +116,7 @@ Json json_of(const OffloadingProblem& problem, const Timed& timed_result) {
   Json rounds = Json::array();
   for (std::size_t r = 0; r < result.decisions.size(); ++r) {
     const OffloadEvaluation& e = result.evaluations[r];
-    Json round = Json::parse(result_line(problem.rounds[r], result, 0.0))["decision"];
-    if (r > 0) {
-      OffloadResult one;
-      one.status = result.status;
-      one.decisions = {result.decisions[r]};
-      one.evaluations = {e};
-      round = Json::parse(result_line(problem.rounds[r], one, 0.0))["decision"];
-    }
+    Json round = Json::parse(decision_text(result.decisions[r]));
     Json evaluation = {{"objective", e.objective},
                        {"learning", e.learning},
                        {"device_energy_j", e.device_energy},

@@ -91,10 +91,7 @@ Grid solve_all(const Scenario& base, std::span<const double> weights, std::size_
       scenario.run.seed = s + 1;
       scenario.offloading.learning_weight = weights[w];
       const World world = build_world(scenario, pool);
-      std::vector<double> batteries;
-      for (const Uav& uav : world.uavs) {
-        batteries.push_back(uav.battery.si());
-      }
+      const std::vector<double> batteries = full_batteries(world);
       const std::size_t cluster = world.swarms.front().start_cluster;
       const OffloadingProblem problem =
           build_offloading(scenario, world, offloading_site(scenario, 0, cluster),

@@ -143,7 +143,7 @@ class Mission {
                                                  static_cast<double>(scenario_.run.sequences));
       });
       recorder_.record(record, core_.state());
-      for (const auto& [name, content] : recorder_.files(core_.state())) {
+      for (const auto& [name, content] : recorder_.files()) {
         write_file(directory_ / name, content);
       }
       write_checkpoint(checkpoint, resolved_, core_, recorder_);

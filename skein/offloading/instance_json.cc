@@ -172,7 +172,16 @@ Json table(const Table<double>& values) {
   return rows;
 }
 
+nlohmann::ordered_json decision_json(const OffloadDecision& decision) {
+  return {{"rho", table(decision.rho)},
+          {"varrho", table(decision.varrho)},
+          {"alpha", decision.alpha},
+          {"g", decision.clock}};
+}
+
 }  // namespace
+
+std::string decision_text(const OffloadDecision& decision) { return decision_json(decision).dump(); }
 
 std::vector<NamedInstance> parse_instances(const std::string& text, const std::string& name) {
   Faults faults;
@@ -251,10 +260,7 @@ std::string result_line(const OffloadingInstance& instance, const OffloadResult&
   object["violation"] = std::max(0.0, result.certificate.violation);
   object["kkt_residual"] = result.certificate.kkt_residual;
   object["milliseconds"] = milliseconds;
-  object["decision"] = {{"rho", table(decision.rho)},
-                        {"varrho", table(decision.varrho)},
-                        {"alpha", decision.alpha},
-                        {"g", decision.clock}};
+  object["decision"] = decision_json(decision);
   return object.dump();
 }
 

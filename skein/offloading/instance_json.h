@@ -21,6 +21,9 @@ struct NamedInstance {
 std::vector<NamedInstance> read_instances(const std::filesystem::path& file);
 std::vector<NamedInstance> parse_instances(const std::string& text, const std::string& name);
 
+// rho, varrho, alpha and g as one JSON object.
+std::string decision_text(const OffloadDecision& decision);
+
 std::string instance_line(const OffloadingInstance& instance);
 // name, status, objective without its constant, violation, kkt_residual, milliseconds, decision.
 std::string result_line(const OffloadingInstance& instance, const OffloadResult& result, double milliseconds);

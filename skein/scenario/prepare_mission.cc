@@ -21,14 +21,6 @@ SequenceRounds rounds_of(const Timing& timing) {
           .global_aggregations = global};
 }
 
-std::vector<double> full_batteries(const World& world) {
-  std::vector<double> batteries;
-  for (const Uav& uav : world.uavs) {
-    batteries.push_back(uav.battery.si());
-  }
-  return batteries;
-}
-
 // Learning as it is in a mission: periods are the planner's choice.
 const LearningOptions& checked(const LearningOptions& learning) {
   const Topology topology = algorithm(learning.algorithm).topology;

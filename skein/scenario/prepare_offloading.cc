@@ -69,6 +69,14 @@ OffloadingSite offloading_site(const Scenario& scenario, std::size_t swarm, std:
           .rounds = sequence_rounds(scenario)};
 }
 
+std::vector<double> full_batteries(const World& world) {
+  std::vector<double> batteries;
+  for (const Uav& uav : world.uavs) {
+    batteries.push_back(uav.battery.si());
+  }
+  return batteries;
+}
+
 std::vector<double> initial_device_data(const Scenario& scenario, const World& world, std::size_t cluster) {
   std::vector<double> data;
   const IndexRange& devices = world.clusters[cluster].devices;

@@ -51,6 +51,8 @@ struct OffloadingProblem {
 OffloadingProblem build_offloading(const Scenario& scenario, const World& world, const OffloadingSite& site,
                                    std::span<const double> device_data, std::span<const double> batteries);
 
+// Of every UAV, in joules.
+std::vector<double> full_batteries(const World& world);
 // Data that each device of a cluster holds at the start: the scenario's quantity, at most its buffer.
 std::vector<double> initial_device_data(const Scenario& scenario, const World& world, std::size_t cluster);
 

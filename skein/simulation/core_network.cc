@@ -207,6 +207,11 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
   for (const std::size_t swarm : active) {
     hover(swarm, begin - record.swarms[swarm].arrival_s, 0.0);
   }
+  std::vector<Length> access_point_distances;  // of each active swarm, in order
+  for (const std::size_t swarm : active) {
+    access_point_distances.push_back(
+        swarm_links(world, swarm, record.swarms[swarm].to, state_.sequence).access_point_distance);
+  }
   const auto local_period = static_cast<std::size_t>(plan.timing.local_period);
   const auto global_period = static_cast<std::size_t>(plan.timing.global_period);
   record.global_rounds = std::max<std::size_t>(
@@ -240,11 +245,10 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
     std::vector<SwarmUpdate> to_merge;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const std::size_t swarm = tasks[i].swarm;
-      const SwarmLinks links = swarm_links(world, swarm, tasks[i].cluster, state_.sequence);
       const Uav& leader = world.uavs[world.swarms[swarm].leader];
       const AccessPointTrips trip{
           .num_aggregations = 1,
-          .one_way = {.distance = links.access_point_distance, .speed = leader.cruise_speed}};
+          .one_way = {.distance = access_point_distances[i], .speed = leader.cruise_speed}};
       const bool trained = !updates[i].workers.empty();
       trips.push_back(trained ? access_point_time(trip).si() : 0.0);
       book(updates[i].energy);

@@ -163,7 +163,7 @@ Headline MissionRecorder::headline(const State& state) const {
   return h;
 }
 
-std::map<std::string, std::string> MissionRecorder::files(const State& state) const {
+std::map<std::string, std::string> MissionRecorder::files() const {
   std::map<std::string, std::string> files{{"sequences.csv", sequences_},
                                            {"clusters.csv", clusters_},
                                            {"swarms.csv", swarms_},
@@ -188,7 +188,6 @@ std::map<std::string, std::string> MissionRecorder::files(const State& state) co
            {"finished_s", leg.finished_s}}}});
   }
   files["trajectory.geojson"] = Json{{"type", "FeatureCollection"}, {"features", features}}.dump(1) + "\n";
-  static_cast<void>(state);
   return files;
 }
 

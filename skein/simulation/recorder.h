@@ -43,7 +43,7 @@ class MissionRecorder {
 
   // File name and content: sequences.csv, clusters.csv, swarms.csv, energy.csv, events.jsonl,
   // trajectory.geojson.
-  [[nodiscard]] std::map<std::string, std::string> files(const State& state) const;
+  [[nodiscard]] std::map<std::string, std::string> files() const;
   [[nodiscard]] Headline headline(const State& state) const;
 
   [[nodiscard]] std::string save() const;
