@@ -116,7 +116,7 @@ PreparedMission::PreparedMission(const Scenario& scenario, std::shared_ptr<const
   environment_ = std::make_shared<const Environment>(std::move(environment));
 }
 
-LeaderProblem PreparedMission::problem_of(const LeaderTask& task, std::span<const double> device_data) const {
+OffloadResult PreparedMission::decide(const LeaderTask& task, std::span<const double> device_data) const {
   const std::size_t left = task.num_global_rounds - task.global_round;
   const OffloadingSite site{
       .swarm = task.swarm,
@@ -125,14 +125,8 @@ LeaderProblem PreparedMission::problem_of(const LeaderTask& task, std::span<cons
       .local_period = task.local_period,
       .global_period = task.global_period,
       .rounds = {.local_aggregations = left * task.global_period, .global_aggregations = left}};
-  OffloadingProblem problem = build_offloading(scenario_, world_, site, device_data, task.batteries);
-  LeaderProblem result;
-  if (problem.leader_shortfall > 0.0) {
-    result.culprit = "leader: hovering, trips and models exceed the battery";
-  } else {
-    result.rounds = std::move(problem.rounds);
-  }
-  return result;
+  return solve_problem(*offloader_, scenario_.offloading.battery,
+                       build_offloading(scenario_, world_, site, device_data, task.batteries), nullptr);
 }
 
 CoreNetwork PreparedMission::start(Planner& planner) {
@@ -167,10 +161,8 @@ CoreNetwork PreparedMission::start(Planner& planner) {
           .world = &world_,
           .field = field_.get(),
           .trainer = trainer_.get(),
-          .offloader = offloader_.get(),
-          .joint = scenario_.offloading.battery == BatterySharing::joint,
-          .problem = [this](const LeaderTask& task,
-                            std::span<const double> device_data) { return problem_of(task, device_data); },
+          .decide = [this](const LeaderTask& task,
+                           std::span<const double> device_data) { return decide(task, device_data); },
           .point_size = sampled(scenario_.offloading.point_size, "point size"),
           .model_size = sampled(scenario_.offloading.model_size, "model size")},
       pool_);

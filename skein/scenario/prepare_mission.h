@@ -42,7 +42,7 @@ class PreparedMission {
   [[nodiscard]] CoreNetwork start(Planner& planner);
 
  private:
-  [[nodiscard]] LeaderProblem problem_of(const LeaderTask& task, std::span<const double> device_data) const;
+  [[nodiscard]] OffloadResult decide(const LeaderTask& task, std::span<const double> device_data) const;
 
   Scenario scenario_;
   std::shared_ptr<const DataSplit> data_;

@@ -28,14 +28,7 @@ OffloadResult LocalFleet::decide(const LeaderTask& task) const {
   for (std::size_t i = 0; i < devices.count; ++i) {
     data.push_back(static_cast<double>(setup_.field->num_points(devices.first + i)));
   }
-  const LeaderProblem problem = setup_.problem(task, data);
-  if (problem.rounds.empty()) {
-    OffloadResult result;
-    result.culprit = problem.culprit;
-    return result;
-  }
-  return setup_.joint ? setup_.offloader->solve(problem.rounds, nullptr)
-                      : solve_split(*setup_.offloader, problem.rounds, nullptr);
+  return setup_.decide(task, data);
 }
 
 LocalFleet::Gathered LocalFleet::gather(const LeaderTask& task, const SwarmLinks& links,

@@ -15,22 +15,15 @@
 
 namespace skein {
 
-// Problem P of a task's local rounds, with the data that each of the cluster's devices holds. Empty rounds:
-// the leader itself lacks energy, and `culprit` says so.
-struct LeaderProblem {
-  std::vector<OffloadingInstance> rounds{};
-  std::string culprit{};
-};
-using ProblemBuilder = std::function<LeaderProblem(const LeaderTask&, std::span<const double> device_data)>;
+// A leader's decision for its task's local rounds, given the data that each of the cluster's devices holds.
+using LeaderDecision = std::function<OffloadResult(const LeaderTask&, std::span<const double> device_data)>;
 
 // What is referred to must outlive the fleet.
 struct LocalFleetSetup {
   const World* world = nullptr;
   Field* field = nullptr;
   Trainer* trainer = nullptr;
-  const Offloader* offloader = nullptr;
-  bool joint = false;  // rounds of a task as one problem, or one after another
-  ProblemBuilder problem{};
+  LeaderDecision decide{};
   DataSize point_size{};
   DataSize model_size{};
 };
