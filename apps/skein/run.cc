@@ -220,8 +220,8 @@ void run(const CommonOptions& options) {
   const Scenario scenario = load(options);
   const fs::path directory = output_directory(options, scenario);
   with_file_named(options, [&] {
+    Mission mission(options, scenario, directory);  // refuses what is wrong before anything is written
     write_world(sample(scenario, options), scenario, directory);
-    Mission mission(options, scenario, directory);
     mission.run(false);
     report(options, mission, directory);
   });

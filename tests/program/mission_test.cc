@@ -103,6 +103,16 @@ TEST_F(Mission, ADamagedCheckpointIsRefused) {
   EXPECT_THAT(outcome.err, HasSubstr("is damaged"));
 }
 
+TEST_F(Mission, WrongInputLeavesNothing) {
+  for (const char* wrong : {"learning.meta_step=0.9", "learning.algorithm='fed_avg'", "data.source='nowhere'",
+                            "swarms.types.worker.battery_kj=41"}) {
+    const Outcome outcome = skein("run " + smoke_ + " --set \"" + wrong + "\" --out here");
+    EXPECT_EQ(outcome.exit_code, 2) << wrong;
+    EXPECT_FALSE(outcome.err.empty()) << wrong;
+    EXPECT_FALSE(fs::exists(directory_.path() / "here")) << wrong;
+  }
+}
+
 TEST_F(Mission, BatteriesAddUp) {
   for (const std::string seed : {"1", "2", "3", "4"}) {
     ASSERT_EQ(skein("run " + smoke_ + " --set run.sequences=6 --seed " + seed + " --out here").exit_code, 0);
