@@ -1,20 +1,6 @@
 #include <fmt/format.h>
 
-#include <chrono>
-#include <nlohmann/json.hpp>
-
-#include "command.h"
-#include "plan.h"
-#include "progress.h"
-#include "skein/base/bytes.h"
-#include "skein/base/file.h"
-#include "skein/learning/data_source.h"
-#include "skein/learning/digest.h"
-#include "skein/nn/safetensors.h"
-#include "skein/scenario/build.h"
-#include "skein/scenario/build_planner.h"
-#include "skein/scenario/prepare_mission.h"
-#include "skein/simulation/recorder.h"
+#include "mission_run.h"
 #include "text_table.h"
 #include "world_view.h"
 
@@ -24,68 +10,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view checkpoint_name = "Skein mission checkpoint 1\n";
-
-// A checkpoint belongs to one scenario, and says if it is damaged.
-void write_checkpoint(const fs::path& file, const std::string& scenario, const CoreNetwork& core,
-                      const MissionRecorder& recorder) {
-  ByteWriter body;
-  body.put_text(core.save());
-  body.put_text(recorder.save());
-  const std::string bytes = body.take();
-  write_file(file, std::string(checkpoint_name) + sha256(scenario) + "\n" + sha256(bytes) + "\n" + bytes);
-}
-
-void read_checkpoint(const fs::path& file, const std::string& scenario, CoreNetwork& core,
-                     MissionRecorder& recorder) {
-  const std::string text = read_file(file, std::size_t{1} << 36U);
-  const std::size_t digest = sha256("").size();
-  const std::size_t header = checkpoint_name.size() + 2 * (digest + 1);
-  const auto refuse = [&](const char* why) { throw InputError({file.string(), "", "", why}); };
-  if (text.size() < header || !text.starts_with(checkpoint_name)) {
-    refuse("is no checkpoint of a mission");
-  }
-  if (text.substr(checkpoint_name.size(), digest) != sha256(scenario)) {
-    refuse("is of another scenario than scenario.toml beside it");
-  }
-  const std::string body = text.substr(header);
-  if (text.substr(checkpoint_name.size() + digest + 1, digest) != sha256(body)) {
-    refuse("is damaged");
-  }
-  ByteCursor cursor(body);
-  const std::string core_bytes = cursor.get_text();
-  const std::string recorder_bytes = cursor.get_text();
-  core.restore(core_bytes);
-  recorder.restore(recorder_bytes);
-}
-
 std::string percent(double share) { return fmt::format("{:.1f}", 100.0 * share); }
-
-Json summary_of(const Scenario& scenario, const Headline& h) {
-  Json energy;
-  for (const auto& [kind, joules] : h.energy_by_kind_j) {
-    energy[kind + "_J"] = joules;
-  }
-  return {{"name", scenario.run.name},
-          {"seed", scenario.run.seed},
-          {"sequences", h.sequences},
-          {"duration_s", h.duration_s},
-          {"mean_accuracy_percent", 100.0 * h.mean_accuracy},
-          {"worst_cluster_accuracy_percent", 100.0 * h.worst_accuracy},
-          {"last_accuracy_percent", 100.0 * h.last_accuracy},
-          {"mean_age_sequences", h.mean_age},
-          {"mean_reward", h.mean_reward},
-          {"visits", h.visits},
-          {"recharges", h.recharges},
-          {"distance_m", h.distance_m},
-          {"energy_J", h.energy_j},
-          {"energy_by_kind", energy},
-          {"recharged_J", h.recharged_j},
-          {"data_Mbit", h.data_bits / 1e6},
-          {"model_Mbit", h.model_bits / 1e6},
-          {"swarms_below_threshold", h.below_threshold},
-          {"shortfall_J", h.shortfall_j}};
-}
 
 void print_headline(const Headline& h) {
   TextTable table({"<headline", "value", "<unit"});
@@ -109,97 +34,7 @@ void print_headline(const Headline& h) {
   fmt::print("{}", table.text());
 }
 
-class Mission {
- public:
-  Mission(const CommonOptions& options, Scenario scenario, fs::path directory)
-      : options_(options),
-        scenario_(std::move(scenario)),
-        resolved_(resolved_scenario(scenario_)),
-        directory_(std::move(directory)),
-        pool_(options.threads),
-        progress_(options, scenario_.run.name),
-        prepared_(scenario_,
-                  std::make_shared<const DataSplit>(load_data(scenario_.data.source, scenario_.run.seed)),
-                  pool_, [this](double fraction) { progress_.show("solving configurations", fraction); }),
-        planner_(make_planner()),
-        core_(prepared_.start(*planner_)),
-        recorder_(prepared_.world()) {}
-
-  void run(bool resume) {
-    const auto start = std::chrono::steady_clock::now();
-    fs::create_directories(directory_);
-    const fs::path checkpoint = directory_ / "checkpoint.bin";
-    if (resume) {
-      read_checkpoint(checkpoint, resolved_, core_, recorder_);
-    } else {
-      fs::remove(checkpoint);
-      fs::remove(directory_ / "summary.json");
-      write_file(directory_ / "scenario.toml", resolved_);
-    }
-    while (!core_.done()) {
-      const std::size_t sequence = core_.state().sequence;
-      const SequenceRecord record = core_.step([&](double fraction) {
-        progress_.show("training sequences", (static_cast<double>(sequence) + fraction) /
-                                                 static_cast<double>(scenario_.run.sequences));
-      });
-      recorder_.record(record, core_.state());
-      for (const auto& [name, content] : recorder_.files()) {
-        write_file(directory_ / name, content);
-      }
-      write_checkpoint(checkpoint, resolved_, core_, recorder_);
-    }
-    const fs::path models = directory_ / "models";
-    fs::create_directories(models);
-    save_model(models / "global.safetensors", core_.global_model());
-    for (std::size_t c = 0; c < prepared_.world().clusters.size(); ++c) {
-      save_model(models / fmt::format("cluster-{}.safetensors", c + 1), core_.cluster_model(c));
-    }
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    write_file(directory_ / "manifest.json", Json{{"version", SKEIN_VERSION},
-                                                  {"name", scenario_.run.name},
-                                                  {"seed", scenario_.run.seed},
-                                                  {"scenario_sha256", sha256(resolved_)},
-                                                  {"planner", scenario_.planning.planner},
-                                                  {"threads", pool_.num_threads()},
-                                                  {"seconds", seconds}}
-                                                     .dump(1) +
-                                                 "\n");
-    write_file(directory_ / "summary.json",
-               summary_of(scenario_, recorder_.headline(core_.state())).dump(1) + "\n");
-  }
-
-  [[nodiscard]] Headline headline() const { return recorder_.headline(core_.state()); }
-  [[nodiscard]] const Scenario& scenario() const { return scenario_; }
-
- private:
-  void save_model(const fs::path& file, const Model& model) const {
-    nn::save_network(file,
-                     {.architecture = prepared_.network().architecture(), .parameters = model, .notes = {}});
-  }
-
-  std::unique_ptr<Planner> make_planner() {
-    const std::string& name = scenario_.planning.planner;
-    const PlanOptions options{.common = options_};
-    const PlanSetup setup{.scenario = scenario_, .environment = prepared_.environment()};
-    const Agents agents =
-        agents_for(name, options, setup, prepared_.environment(), scenario_.run.seed, fs::path("runs"), pool_,
-                   [this](double fraction) { progress_.show("training the planner", fraction); });
-    return planner_factory(name, prepared_.environment(), scenario_.planning, agents)();
-  }
-
-  const CommonOptions& options_;
-  Scenario scenario_;
-  std::string resolved_;
-  fs::path directory_;
-  ThreadPool pool_;
-  Progress progress_;
-  PreparedMission prepared_;
-  std::unique_ptr<Planner> planner_;
-  CoreNetwork core_;
-  MissionRecorder recorder_;
-};
-
-void report(const CommonOptions& options, const Mission& mission, const fs::path& directory) {
+void report(const CommonOptions& options, const MissionRun& mission, const fs::path& directory) {
   if (options.json()) {
     Json summary = summary_of(mission.scenario(), mission.headline());
     summary["directory"] = directory.string();
@@ -220,7 +55,7 @@ void run(const CommonOptions& options) {
   const Scenario scenario = load(options);
   const fs::path directory = output_directory(options, scenario);
   with_file_named(options, [&] {
-    Mission mission(options, scenario, directory);  // refuses what is wrong before anything is written
+    MissionRun mission(options, scenario, directory);  // refuses what is wrong before anything is written
     write_world(sample(scenario, options), scenario, directory);
     mission.run(false);
     report(options, mission, directory);
@@ -242,7 +77,7 @@ void resume(const ResumeOptions& options) {
   CommonOptions common = options.common;
   common.scenario = (directory / "scenario.toml").string();
   with_file_named(common, [&] {
-    Mission mission(common, load(common), directory);
+    MissionRun mission(common, load(common), directory);
     mission.run(true);
     report(common, mission, directory);
   });

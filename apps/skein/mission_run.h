@@ -1,0 +1,47 @@
+// One mission from its scenario to its run directory: what `run`, `resume` and whatever runs many missions
+// share.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "command.h"
+#include "progress.h"
+#include "skein/scenario/prepare_mission.h"
+#include "skein/simulation/recorder.h"
+
+namespace skein::app {
+
+// Of summary.json.
+nlohmann::ordered_json summary_of(const Scenario& scenario, const Headline& headline);
+
+class MissionRun {
+ public:
+  // Checks everything; writes nothing. What the options refer to must outlive the mission.
+  MissionRun(const CommonOptions& options, Scenario scenario, std::filesystem::path directory);
+
+  // To its end, from the start or from the directory's last checkpoint. Throws InputError and Divergence.
+  void run(bool resume);
+
+  [[nodiscard]] Headline headline() const { return recorder_.headline(core_.state()); }
+  [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+
+ private:
+  void save_model(const std::filesystem::path& file, const Model& model) const;
+  std::unique_ptr<Planner> make_planner();
+
+  const CommonOptions& options_;
+  Scenario scenario_;
+  std::string resolved_;
+  std::filesystem::path directory_;
+  ThreadPool pool_;
+  Progress progress_;
+  PreparedMission prepared_;
+  std::unique_ptr<Planner> planner_;
+  CoreNetwork core_;
+  MissionRecorder recorder_;
+};
+
+}  // namespace skein::app
