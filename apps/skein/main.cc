@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -91,6 +92,9 @@ int main(int argc, char** argv) {
     return static_cast<int>(Exit::diverged);
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "skein: not enough memory for this scenario\n");
+    return static_cast<int>(Exit::bad_input);
+  } catch (const std::filesystem::filesystem_error& error) {
+    fmt::print(stderr, "skein: {}: {}\n", error.path1().string(), error.code().message());
     return static_cast<int>(Exit::bad_input);
   } catch (const std::exception& error) {
     fmt::print(stderr, "skein: a fault of Skein's own: {}\n", error.what());

@@ -78,7 +78,12 @@ nlohmann::ordered_json summary_of(const Scenario& scenario, const Headline& h) {
           {"data_Mbit", h.data_bits / 1e6},
           {"model_Mbit", h.model_bits / 1e6},
           {"swarms_below_threshold", h.below_threshold},
-          {"shortfall_J", h.shortfall_j}};
+          {"shortfall_J", h.shortfall_j},
+          {"messages", h.messages},
+          {"refused_messages", h.refused_messages},
+          {"faults", h.faults},
+          {"rejected_updates", h.rejected_updates},
+          {"updates_without_access_point", h.unreachable_updates}};
 }
 
 MissionRun::MissionRun(const CommonOptions& options, Scenario scenario, fs::path directory)

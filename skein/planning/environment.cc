@@ -196,9 +196,9 @@ void start_at(const Environment& e, std::span<const Site> positions, std::span<d
   const StateLayout at(e);
   std::ranges::fill(state, 0.0);
   for (std::size_t c = 0; c < e.num_clusters; ++c) {
-    state[at.age() + c] = 1.0;
+    state[at.age() + c] = e.start_age;
     state[at.drift() + c] = e.drift.at(c, 0.0);
-    state[at.drift_sum() + c] = e.drift.at(c, 0.0);
+    state[at.drift_sum() + c] = e.start_age * e.drift.at(c, 0.0);
     state[at.gradient() + c] = e.reward.visited_gradient;
   }
   for (std::size_t u = 0; u < e.num_swarms; ++u) {

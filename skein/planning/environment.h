@@ -39,6 +39,7 @@ struct Environment {
   SolvedTables tables;
   RewardOptions reward;
   AffineDrift drift;
+  double start_age = 1.0;                       // of clusters where no swarm is at the start
   std::vector<std::array<double, 2>> places_m;  // of sites on a map; empty where only distances are known
 
   [[nodiscard]] std::size_t num_sites() const { return num_clusters + num_stations; }
@@ -116,7 +117,7 @@ Outcome step(const Environment& environment, std::span<double> state, std::span<
 void step_all(const Environment& environment, States& states, std::span<const Site> destinations,
               std::span<const std::size_t> timings, std::span<Outcome> outcomes, ThreadPool& pool);
 
-// Full batteries above different clusters, everything else visited one sequence ago.
+// Full batteries above different clusters, everything else as old as the environment says.
 void start_at(const Environment& environment, std::span<const Site> positions, std::span<double> state);
 // At random clusters.
 void start_anywhere(const Environment& environment, RandomStream& stream, std::span<double> state);

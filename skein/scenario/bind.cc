@@ -1,5 +1,7 @@
 #include "skein/scenario/bind.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -440,6 +442,25 @@ void bind_planning(Fields& f, PlanningOptions& o) {
   f.section("learner", "Recurrent Q-learning.", [&] { bind_learner(f, o.learner); });
 }
 
+void bind_faults(Fields& f, FaultOptions& o) {
+  f.texts("list", o.list, R"(like "3 worker 1.2 for 2", "5.1 leader 2", "4 link 1 0.25": docs/faults.md)");
+  constexpr std::array<std::string_view, fault_kind_names.size()> keys{
+      "worker_rate", "coordinator_rate",  "leader_rate", "device_rate",
+      "link_rate",   "access_point_rate", "update_rate", "battery_rate"};
+  for (std::size_t kind = 0; kind < keys.size(); ++kind) {
+    f.real(keys[kind], o.rates[kind], ratio,
+           fmt::format("probability per sequence, of each {}", kind == 4 || kind == 6 ? "swarm"
+                                                               : kind == 7            ? "UAV"
+                                                               : fault_kind_names[kind] == "access_point"
+                                                                   ? "access point"
+                                                                   : fault_kind_names[kind]));
+  }
+  f.real("for_good", o.for_good, ratio, "share of UAVs lost at a rate that never come back");
+  f.number("duration_sequences", o.duration, "of the others, and of every other fault at a rate");
+  f.number("link_factor", o.link_factor, "of a degraded link's rate");
+  f.number("battery_factor", o.battery_factor, "of every use of a faulty battery");
+}
+
 }  // namespace
 
 void bind_scenario(Fields& f, Scenario& scenario) {
@@ -460,6 +481,7 @@ void bind_scenario(Fields& f, Scenario& scenario) {
             [&] { bind_offloading(f, scenario.offloading); });
   f.section("planning", "Where swarms fly, who recharges, how long they train.",
             [&] { bind_planning(f, scenario.planning); });
+  f.section("faults", "What goes wrong, from a list or at a rate.", [&] { bind_faults(f, scenario.faults); });
 }
 
 }  // namespace skein

@@ -21,6 +21,22 @@ SequenceRounds rounds_of(const Timing& timing) {
           .global_aggregations = global};
 }
 
+// What no decision changes of w Xi(s), the bound of a sequence's mean squared gradient: the part that falls
+// with its length, from the loss of guessing, and the constant.
+double objective_constant(const Scenario& scenario, const Timing& timing) {
+  const LearningOptions& learning = scenario.learning;
+  BoundSteps steps = bound_steps(learning);
+  steps.local_period = static_cast<std::size_t>(timing.local_period);
+  steps.global_period = static_cast<std::size_t>(timing.global_period);
+  const SwarmBoundCoefficients bound = build_bound(scenario, steps.local_period, steps.global_period);
+  const GradientBound<double> from_start = gradient_bound(
+      steps, learning.bound,
+      GradientInputs<double>{.start_gap = std::log(static_cast<double>(num_classes(scenario.data.source))),
+                             .num_updates = timing.duration});
+  return scenario.offloading.learning_weight *
+         (bound.constant + scenario.offloading.gradient_weight * from_start.start);
+}
+
 // Learning as it is in a mission: periods are the planner's choice.
 const LearningOptions& checked(const LearningOptions& learning) {
   const Topology topology = algorithm(learning.algorithm).topology;
@@ -46,10 +62,22 @@ SolvedTables solve_tables(const Scenario& scenario, const World& world, ThreadPo
   tables.training_energy_j.resize(count);
   const std::vector<double> batteries = full_batteries(world);
   const std::unique_ptr<Offloader> offloader = build_offloader(scenario.offloading.method);
+  // Whoever trains beside the swarm may be further from its access point: the furthest counts.
+  Time slowest_trip{};
+  for (std::size_t swarm = 0; swarm < tables.num_swarms; ++swarm) {
+    const Uav& leader = world.uavs[world.swarms[swarm].leader];
+    for (const Cluster& cluster : world.clusters) {
+      const AccessPoint& nearest = world.access_points[world.nearest_access_point(cluster.centre)];
+      slowest_trip = std::max(
+          slowest_trip, 2.0 * flight_time({.distance = ground_distance(cluster.centre, nearest.position),
+                                           .speed = leader.cruise_speed}));
+    }
+  }
   for (std::size_t t = 0; t < tables.timings.size(); ++t) {
     progress(static_cast<double>(t) / static_cast<double>(tables.timings.size()));
     const Timing& timing = tables.timings[t];
     const SequenceRounds rounds = rounds_of(timing);
+    const double constant = objective_constant(scenario, timing);
     pool.parallel_for(tables.num_swarms * tables.num_clusters, [&](std::size_t i) {
       const std::size_t swarm = i / tables.num_clusters;
       const std::size_t cluster = i % tables.num_clusters;
@@ -59,7 +87,8 @@ SolvedTables solve_tables(const Scenario& scenario, const World& world, ThreadPo
                                 .sequence = 0,
                                 .local_period = static_cast<std::size_t>(timing.local_period),
                                 .global_period = static_cast<std::size_t>(timing.global_period),
-                                .rounds = rounds};
+                                .rounds = rounds,
+                                .slowest_trip = slowest_trip};
       OffloadingProblem problem =
           build_offloading(scenario, world, site, initial_device_data(scenario, world, cluster), batteries);
       for (double& budget : problem.rounds.front().energy_budget) {
@@ -76,7 +105,8 @@ SolvedTables solve_tables(const Scenario& scenario, const World& world, ThreadPo
         return;
       }
       const OffloadEvaluation& e = result.evaluations.front();
-      tables.objective[at] = num_rounds * (e.objective + p.learning_weight * p.bound.constant);
+      tables.objective[at] =
+          num_rounds * (1.0 - p.learning_weight) * e.energy() + p.learning_weight * e.learning + constant;
       // What hovering, models and trips take is what the budgets lack of the batteries.
       const Swarm& members = world.swarms[swarm];
       double most = 0.0;
@@ -113,7 +143,9 @@ PreparedMission::PreparedMission(const Scenario& scenario, std::shared_ptr<const
   if (scenario_.planning.tables.empty()) {
     environment.tables = solve_tables(scenario_, world_, pool_, progress);
   }
+  environment.start_age = environment.reward.age_cap;  // nobody has a model yet
   environment_ = std::make_shared<const Environment>(std::move(environment));
+  faults_ = draw_faults(scenario_.faults, world_, scenario_.run.sequences);
 }
 
 OffloadResult PreparedMission::decide(const LeaderTask& task, std::span<const double> device_data) const {
@@ -124,9 +156,28 @@ OffloadResult PreparedMission::decide(const LeaderTask& task, std::span<const do
       .sequence = task.sequence,
       .local_period = task.local_period,
       .global_period = task.global_period,
-      .rounds = {.local_aggregations = left * task.global_period, .global_aggregations = left}};
-  return solve_problem(*offloader_, scenario_.offloading.battery,
-                       build_offloading(scenario_, world_, site, device_data, task.batteries), nullptr);
+      .rounds = {.local_aggregations = left * task.global_period, .global_aggregations = left},
+      .slowest_trip = Time(task.slowest_trip_s),
+      .leader = task.members.leader,
+      .conditions = task.conditions};
+  OffloadingProblem problem = build_offloading(scenario_, world_, site, device_data, task.batteries);
+  const OffloadingInstance whole = problem.rounds.front();
+  const bool all_there = task.members.workers.size() == whole.num_workers() &&
+                         task.members.coordinators.size() == whole.num_coordinators();
+  if (all_there) {
+    return solve_problem(*offloader_, scenario_.offloading.battery, problem, nullptr);
+  }
+  // Solved for those who are there; the others get and do nothing.
+  for (OffloadingInstance& round : problem.rounds) {
+    round = with_uavs(round, task.members.workers, task.members.coordinators);
+  }
+  OffloadResult result = solve_problem(*offloader_, scenario_.offloading.battery, problem, nullptr);
+  for (std::size_t k = 0; k < result.decisions.size(); ++k) {
+    result.decisions[k] =
+        among_all_uavs(whole, task.members.workers, task.members.coordinators, result.decisions[k]);
+    result.evaluations[k] = evaluate(whole, result.decisions[k]);
+  }
+  return result;
 }
 
 CoreNetwork PreparedMission::start(Planner& planner) {
@@ -190,10 +241,20 @@ CoreNetwork PreparedMission::start(Planner& planner) {
                                                 reward.travel_weight * costs.travel_j) -
                                 penalty;
                        },
+                   .gradient =
+                       [environment = environment_](double age, double drift, double drift_sum, double left) {
+                         return environment->gradient(age, drift, drift_sum, left);
+                       },
+                   .objective_constant =
+                       [this](const Timing& timing) { return objective_constant(scenario_, timing); },
+                   .learning_weight = scenario_.offloading.learning_weight,
                    .age_cap = reward.age_cap,
                    .first_timing = environment_->tables.timings.front(),
                    .sequences = scenario_.run.sequences,
-                   .seed = world_.seed},
+                   .seed = world_.seed,
+                   .point_size = sampled(scenario_.offloading.point_size, "point size"),
+                   .model_size = sampled(scenario_.offloading.model_size, "model size"),
+                   .faults = FaultSchedule(faults_)},
       pool_};
 }
 

@@ -21,9 +21,9 @@
 namespace skein {
 
 // What training costs and brings for each timing, swarm and cluster, by solving problem P with full batteries
-// and the data of the start: O(s), the objective summed over a sequence's local rounds, and what the UAV that
-// is left with least has spent on it. Where P is infeasible the energy is that of a full battery, so that no
-// plan goes there.
+// and the data of the start: O(s), w times the bound of the mean squared gradient over the sequence and 1 - w
+// times the energy of all its local rounds, and what the UAV that is left with least has spent on it. Where P
+// is infeasible the energy is that of a full battery, so that no plan goes there.
 SolvedTables solve_tables(const Scenario& scenario, const World& world, ThreadPool& pool,
                           const std::function<void(double)>& progress);
 
@@ -52,6 +52,7 @@ class PreparedMission {
   ClassPools pools_;
   ClassPools test_pools_;
   Partition partition_;
+  std::vector<MissionFault> faults_;
   std::shared_ptr<const Environment> environment_;
   Workspaces workspaces_;
   std::unique_ptr<Offloader> offloader_;

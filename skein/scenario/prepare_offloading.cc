@@ -93,7 +93,7 @@ OffloadingProblem build_offloading(const Scenario& scenario, const World& world,
                                    std::span<const double> device_data, std::span<const double> batteries) {
   const Swarm& swarm = world.swarms.at(site.swarm);
   const Cluster& cluster = world.clusters.at(site.cluster);
-  const SwarmLinks links = swarm_links(world, site.swarm, site.cluster, site.sequence);
+  const SwarmLinks links = swarm_links(world, site.swarm, site.cluster, site.sequence, site.conditions);
   const OffloadingOptions& options = scenario.offloading;
   const SequenceRounds rounds = site.rounds;
   const auto sampled = [&](const auto& distribution, const char* purpose) {
@@ -126,12 +126,15 @@ OffloadingProblem build_offloading(const Scenario& scenario, const World& world,
   }
 
   // What a sequence takes whatever is decided: local rounds at their limit, and the leader's trips.
-  const Uav& leader = world.uavs[swarm.leader];
+  const std::size_t leader_id = site.leader.value_or(swarm.leader);
+  const Uav& leader = world.uavs[leader_id];
   const AccessPointTrips trips{
       .num_aggregations = static_cast<int>(rounds.global_aggregations),
       .one_way = {.distance = links.access_point_distance, .speed = leader.cruise_speed}};
   const Time gathered = static_cast<double>(rounds.local_aggregations) * limit;
-  const Time duration = gathered + access_point_time(trips);
+  const Time duration =
+      gathered +
+      std::max(access_point_time(trips), static_cast<double>(rounds.global_aggregations) * site.slowest_trip);
   const double share =
       static_cast<double>(site.global_period) / static_cast<double>(rounds.local_aggregations);
   const auto model = [&](const Uav& sender) {
@@ -156,11 +159,12 @@ OffloadingProblem build_offloading(const Scenario& scenario, const World& world,
     p.energy_budget.push_back((batteries[id] - fixed.si()) * share);
     p.buffer.push_back(static_cast<double>(uav.buffer));
   }
-  const Energy leader_needs = leader.battery_threshold + hovering_energy(leader.propulsion, gathered) +
+  const Energy leader_needs = leader.battery_threshold +
+                              hovering_energy(leader.propulsion, duration - access_point_time(trips)) +
                               access_point_energy(leader.propulsion, trips) +
                               model_broadcast_energy(model(leader), links.leader_to_worker);
   OffloadingProblem problem;
-  problem.leader_shortfall = leader_needs.si() - batteries[swarm.leader];
+  problem.leader_shortfall = leader_needs.si() - batteries[leader_id];
   problem.rounds.assign(site.global_period, p);
   for (std::size_t k = 0; k < problem.rounds.size() && problem.rounds.size() > 1; ++k) {
     problem.rounds[k].name += fmt::format(", round {}", k + 1);

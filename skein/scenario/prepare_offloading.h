@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "skein/learning/bounds.h"
 #include "skein/offloading/offloader.h"
 #include "skein/scenario/scenario.h"
+#include "skein/world/links.h"
 #include "skein/world/world.h"
 
 namespace skein {
@@ -33,9 +35,12 @@ struct OffloadingSite {
   std::size_t swarm = 0;
   std::size_t cluster = 0;
   std::size_t sequence = 0;
-  std::size_t local_period = 1;   // tau_L
-  std::size_t global_period = 1;  // tau_G: local rounds of the problem
-  SequenceRounds rounds{};        // that the batteries must last for
+  std::size_t local_period = 1;         // tau_L
+  std::size_t global_period = 1;        // tau_G: local rounds of the problem
+  SequenceRounds rounds{};              // that the batteries must last for
+  Time slowest_trip{};                  // of all leaders to an access point and back: others wait for it
+  std::optional<std::size_t> leader{};  // of the world's UAVs, where another took the role
+  LinkConditions conditions{};
 };
 // With the scenario's periods, at the start of a sequence.
 OffloadingSite offloading_site(const Scenario& scenario, std::size_t swarm, std::size_t cluster);

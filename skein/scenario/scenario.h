@@ -14,6 +14,7 @@
 #include "skein/learning/partition.h"
 #include "skein/offloading/options.h"
 #include "skein/planning/options.h"
+#include "skein/simulation/faults.h"
 #include "skein/world/channel.h"
 #include "skein/world/options.h"
 
@@ -43,6 +44,7 @@ struct Scenario {
   LearningOptions learning{};
   OffloadingOptions offloading{};
   PlanningOptions planning{};
+  FaultOptions faults{};
 };
 
 struct LoadOptions {

@@ -1,12 +1,17 @@
 #include "skein/simulation/core_network.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "skein/base/bytes.h"
 #include "skein/base/expect.h"
+#include "skein/base/random.h"
+#include "skein/simulation/round_signalling.h"
 #include "skein/world/energy.h"
 #include "skein/world/links.h"
 #include "skein/world/recharging.h"
@@ -32,6 +37,35 @@ double squared_change(const std::vector<float>& a, const std::vector<float>& b) 
   return sum;
 }
 
+// Why the core network does not take a swarm's model; empty: it does.
+std::string objection_to(const Model& update, const Model& global) {
+  double change = 0.0;
+  double size = 0.0;
+  for (std::size_t i = 0; i < update.size(); ++i) {
+    const double difference = static_cast<double>(update[i]) - static_cast<double>(global[i]);
+    change += difference * difference;
+    size += static_cast<double>(global[i]) * static_cast<double>(global[i]);
+  }
+  if (!std::isfinite(change)) {
+    return "not finite";
+  }
+  // No training moves a model that far in a round.
+  constexpr double largest = 10.0;
+  const double limit = largest * (1.0 + std::sqrt(size));
+  return std::sqrt(change) > limit
+             ? fmt::format("{:.3g} away from the global model, more than {:.3g}", std::sqrt(change), limit)
+             : "";
+}
+
+void damage(Model& model, const MissionFault& fault, RandomStream stream) {
+  for (int i = 0; i < 8; ++i) {
+    float& value = model[stream.below(model.size())];
+    // The highest bit of the exponent: a small number becomes a huge one.
+    value = fault.non_finite ? std::numeric_limits<float>::quiet_NaN()
+                             : std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) ^ (1U << 30U));
+  }
+}
+
 double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -53,19 +87,30 @@ CoreNetwork::CoreNetwork(MissionSetup setup, ThreadPool& pool)
   setup_.planner->begin(setup_.seed);
 }
 
-double CoreNetwork::least_battery(std::size_t swarm) const {
+std::vector<std::size_t> CoreNetwork::flying(std::size_t swarm) const {
   const Swarm& members = setup_.world->swarms[swarm];
-  double least = std::numeric_limits<double>::infinity();
+  std::vector<std::size_t> ids;
   for (std::size_t id = members.leader; id < members.coordinators.end(); ++id) {
+    if (!setup_.faults.has_crashed(*setup_.world, id, now_)) {
+      ids.push_back(id);
+    }
+  }
+  return ids;
+}
+
+// A swarm of which nobody is left never lacks anything.
+double CoreNetwork::least_battery(std::size_t swarm) const {
+  double least = setup_.world->uavs[setup_.world->swarms[swarm].leader].battery.si();
+  for (const std::size_t id : flying(swarm)) {
     least = std::min(least, state_.ledger.level(State::account_of_uav(id)).si());
   }
   return least;
 }
 
 double CoreNetwork::least_margin(std::size_t swarm) const {
-  const Swarm& members = setup_.world->swarms[swarm];
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t id = members.leader; id < members.coordinators.end(); ++id) {
+  const Uav& leader = setup_.world->uavs[setup_.world->swarms[swarm].leader];
+  double least = (leader.battery - leader.battery_threshold).si();
+  for (const std::size_t id : flying(swarm)) {
     const double level = state_.ledger.level(State::account_of_uav(id)).si();
     least = std::min(least, level - setup_.world->uavs[id].battery_threshold.si());
   }
@@ -74,7 +119,7 @@ double CoreNetwork::least_margin(std::size_t swarm) const {
 
 // Measured drifts are squared norms of gradients; planners know drift in the reward's scale. Measured ones
 // keep their proportions, with the mean of what was assumed at the start.
-std::vector<double> CoreNetwork::planning_drifts() const {
+double CoreNetwork::gradient_scale() const {
   std::vector<double> measured;
   for (const ClusterState& cluster : clusters_) {
     if (cluster.drift >= 0.0) {
@@ -82,14 +127,23 @@ std::vector<double> CoreNetwork::planning_drifts() const {
     }
   }
   const double mean_measured = measured.empty() ? 0.0 : mean_of(measured);
-  const double mean_assumed = mean_of(setup_.initial_drifts);
+  return mean_measured > 0.0 ? mean_of(setup_.initial_drifts) / mean_measured : 0.0;
+}
+
+std::vector<double> CoreNetwork::planning_drifts() const {
+  const double scale = gradient_scale();
   std::vector<double> drifts = setup_.initial_drifts;
   for (std::size_t c = 0; c < clusters_.size(); ++c) {
-    if (clusters_[c].drift >= 0.0 && mean_measured > 0.0) {
-      drifts[c] = clusters_[c].drift / mean_measured * mean_assumed;
+    if (clusters_[c].drift >= 0.0 && scale > 0.0) {
+      drifts[c] = clusters_[c].drift * scale;
     }
   }
   return drifts;
+}
+
+double CoreNetwork::planned_age(std::size_t cluster) const {
+  const ClusterState& c = clusters_[cluster];
+  return c.visited_at == 0 ? std::max(c.age, setup_.age_cap) : c.age;
 }
 
 Observation CoreNetwork::observe() const {
@@ -103,29 +157,29 @@ Observation CoreNetwork::observe() const {
     o.batteries.emplace_back(least_battery(swarm));
   }
   for (std::size_t c = 0; c < clusters_.size(); ++c) {
-    o.ages.push_back(clusters_[c].age);
-    o.gradients.push_back(clusters_[c].squared_gradient);
-    o.drift_sums.push_back(clusters_[c].age * o.drifts[c]);
+    o.ages.push_back(planned_age(c));
+    o.gradients.push_back(clusters_[c].squared_gradient * gradient_scale());
+    o.drift_sums.push_back(planned_age(c) * o.drifts[c]);
   }
   o.timing = timing_;
   return o;
 }
 
-void CoreNetwork::book(const std::vector<EnergyUse>& uses) {
-  for (const EnergyUse& use : uses) {
-    state_.ledger.book(
-        use.is_device ? State::account_of_device(*setup_.world, use.index) : State::account_of_uav(use.index),
-        use.kind, Energy(use.joules));
+void CoreNetwork::spend(std::size_t uav, EnergyKind kind, Energy energy) {
+  const Ledger::Id account = State::account_of_uav(uav);
+  state_.ledger.book(account, kind, energy);
+  const double factor = setup_.faults.factor(FaultKind::battery, uav, now_);
+  if (factor > 1.0) {
+    state_.ledger.book(account, EnergyKind::leakage, (factor - 1.0) * energy);
   }
 }
 
-void CoreNetwork::hover(std::size_t swarm, double seconds, double leader_away) {
-  const Swarm& members = setup_.world->swarms[swarm];
-  for (std::size_t id = members.leader; id < members.coordinators.end(); ++id) {
-    const double time = id == members.leader ? seconds - leader_away : seconds;
-    if (time > 0.0) {
-      state_.ledger.book(State::account_of_uav(id), EnergyKind::hovering,
-                         hovering_energy(setup_.world->uavs[id].propulsion, Time(time)));
+void CoreNetwork::book(const std::vector<EnergyUse>& uses) {
+  for (const EnergyUse& use : uses) {
+    if (use.is_device) {
+      state_.ledger.book(State::account_of_device(*setup_.world, use.index), use.kind, Energy(use.joules));
+    } else {
+      spend(use.index, use.kind, Energy(use.joules));
     }
   }
 }
@@ -140,13 +194,20 @@ void CoreNetwork::fly(const Plan& plan, SequenceRecord& record) {
     const Length distance = ground_distance(world.site(own.from), world.site(own.to));
     own.distance_m = distance.si();
     double longest = 0.0;
-    const Swarm& members = world.swarms[swarm];
-    for (std::size_t id = members.leader; id < members.coordinators.end(); ++id) {
+    const std::vector<std::size_t> uavs = flying(swarm);
+    if (uavs.empty()) {  // nobody is left: nothing moves
+      own.to = own.from;
+      own.active = false;
+      own.distance_m = 0.0;
+      own.arrival_s = own.finished_s = record.start_s;
+      continue;
+    }
+    for (const std::size_t id : uavs) {
       const Uav& uav = world.uavs[id];
       const Flight flight{.distance = distance, .speed = uav.cruise_speed};
       const Energy energy = travel_energy(uav.propulsion, flight);
       own.travel_j += energy.si();
-      state_.ledger.book(State::account_of_uav(id), EnergyKind::travel, energy);
+      spend(id, EnergyKind::travel, energy);
       longest = std::max(longest, flight_time(flight).si());
     }
     own.arrival_s = record.start_s + longest;
@@ -159,13 +220,12 @@ void CoreNetwork::recharge(SequenceRecord& record) {
   const World& world = *setup_.world;
   for (std::size_t swarm = 0; swarm < world.swarms.size(); ++swarm) {
     SwarmRecord& own = record.swarms[swarm];
-    if (own.active) {
+    if (own.active || !world.is_station(own.to)) {
       continue;
     }
     const Charger& charger = world.stations[own.to - world.clusters.size()].charger;
-    const Swarm& members = world.swarms[swarm];
     double longest = 0.0;
-    for (std::size_t id = members.leader; id < members.coordinators.end(); ++id) {
+    for (const std::size_t id : flying(swarm)) {
       const Ledger::Id account = State::account_of_uav(id);
       longest = std::max(longest, recharge_time(charger, state_.ledger.missing(account)).si());
       own.recharged_j += to_energy(state_.ledger.recharge_fully(account)).si();
@@ -191,97 +251,215 @@ void CoreNetwork::measure_arrivals(const SequenceRecord& record) {
   }
 }
 
-void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress& progress) {
+CoreNetwork::Round CoreNetwork::prepare_round(const SequenceRecord& record, const Plan& plan,
+                                              std::size_t round) const {
   const World& world = *setup_.world;
-  std::vector<std::size_t> active;
-  double begin = record.start_s;
-  for (std::size_t swarm = 0; swarm < world.swarms.size(); ++swarm) {
-    if (record.swarms[swarm].active) {
-      active.push_back(swarm);
-      begin = std::max(begin, record.swarms[swarm].arrival_s);
+  const FaultSchedule& faults = setup_.faults;
+  Round prepared;
+  std::vector<double> batteries;
+  for (std::size_t id = 0; id < world.uavs.size(); ++id) {
+    batteries.push_back(state_.ledger.level(State::account_of_uav(id)).si());
+  }
+  std::vector<std::size_t> out;
+  for (std::size_t a = 0; a < world.access_points.size(); ++a) {
+    if (faults.is(FaultKind::access_point, a, now_)) {
+      out.push_back(a);
     }
   }
-  if (active.empty()) {
+  for (std::size_t swarm = 0; swarm < world.swarms.size(); ++swarm) {
+    if (!record.swarms[swarm].active) {
+      continue;
+    }
+    LeaderTask task{
+        .swarm = swarm,
+        .cluster = record.swarms[swarm].to,
+        .sequence = state_.sequence,
+        .global_round = round,
+        .num_global_rounds = record.global_rounds,
+        .local_period = static_cast<std::size_t>(plan.timing.local_period),
+        .global_period = static_cast<std::size_t>(plan.timing.global_period),
+        .first_iteration = iterations_,
+        .model = global_,
+        .batteries = batteries,
+        .members = faults.members(world, swarm, now_),
+        .conditions = {.rate_factor = faults.factor(FaultKind::link, swarm, now_), .access_points_out = out}};
+    const IndexRange& devices = world.clusters[task.cluster].devices;
+    for (std::size_t i = 0; i < devices.count && !faults.all().empty(); ++i) {
+      if (faults.is(FaultKind::device, devices.first + i, now_)) {
+        task.silent_devices.push_back(i);
+      }
+    }
+    prepared.links.push_back(swarm_links(world, swarm, task.cluster, task.sequence, task.conditions));
+    prepared.reachable.push_back(out.size() < world.access_points.size());
+    prepared.tasks.push_back(std::move(task));
+  }
+  double slowest = 0.0;
+  for (std::size_t i = 0; i < prepared.tasks.size(); ++i) {
+    slowest = std::max(slowest,
+                       2.0 * flight_time({.distance = prepared.links[i].access_point_distance,
+                                          .speed = world.uavs[prepared.tasks[i].members.leader].cruise_speed})
+                                 .si());
+  }
+  for (LeaderTask& task : prepared.tasks) {
+    task.slowest_trip_s = slowest;
+  }
+  return prepared;
+}
+
+std::vector<double> CoreNetwork::signal(const Round& round, const std::vector<LeaderUpdate>& updates,
+                                        SequenceRecord& record) {
+  const auto r = static_cast<std::uint32_t>(round.tasks.front().global_round);
+  SequenceDescription description{
+      .sequence = static_cast<std::uint32_t>(state_.sequence),
+      .model_bits = static_cast<std::uint64_t>(std::llround(setup_.model_size.si())),
+      .local_period = static_cast<std::uint32_t>(round.tasks.front().local_period),
+      .global_period = static_cast<std::uint32_t>(round.tasks.front().global_period),
+      .num_rounds = static_cast<std::uint32_t>(record.global_rounds),
+      .first_round = r,
+      .end_round = r + 1,
+      .network = {.seed = setup_.seed}};
+  std::vector<std::size_t> whose;
+  for (std::size_t i = 0; i < round.tasks.size(); ++i) {
+    if (!updates[i].workers.empty() && round.reachable[i]) {
+      whose.push_back(i);
+      description.swarms.push_back(
+          describe_round(*setup_.world, round.tasks[i], updates[i], round.links[i], setup_.point_size));
+    }
+  }
+  std::vector<double> durations(round.tasks.size(), 0.0);
+  for (std::size_t i = 0; i < round.tasks.size(); ++i) {
+    durations[i] = updates[i].duration;  // of whoever cannot reach the core network: without signalling
+  }
+  if (description.swarms.empty()) {
+    return durations;
+  }
+  const SignallingReport report = simulate_signalling(description);
+  for (std::size_t s = 0; s < whose.size(); ++s) {
+    const RoundTimes& times = report.swarms[s].rounds.front();
+    const bool is_last = description.end_round == description.num_rounds;
+    durations[whose[s]] = (is_last ? report.swarms[s].end : times.back) - times.begin;
+    book(signalling_energy(*setup_.world, round.tasks[whose[s]], report.records));
+  }
+  const KindTally total = report.total();
+  record.signalling.messages += total.sent.messages;
+  record.signalling.bits += total.sent.bits;
+  record.signalling.given_up += report.records.given_up.size();
+  record.signalling.refused +=
+      std::accumulate(report.records.refusals.begin(), report.records.refusals.end(), std::uint64_t{0});
+  expect(report.completed, "without lost messages, the protocol comes to its end");
+  return durations;
+}
+
+std::vector<SwarmUpdate> CoreNetwork::collect_updates(const Round& round, std::vector<LeaderUpdate>& updates,
+                                                      double now, SequenceRecord& record) {
+  std::vector<SwarmUpdate> whole;
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    if (updates[i].workers.empty()) {
+      continue;
+    }
+    const std::size_t swarm = round.tasks[i].swarm;
+    if (!round.reachable[i]) {
+      ++record.unreachable_updates;
+      record.faults.push_back({now, fmt::format("swarm {} finds no access point: its model stays out of the "
+                                                "global one",
+                                                swarm + 1)});
+      continue;
+    }
+    if (const MissionFault* fault = setup_.faults.find(FaultKind::update, swarm, now_)) {
+      damage(updates[i].swarm.model, *fault,
+             RandomStream(setup_.seed, "damaged update", swarm, state_.sequence, now_.round));
+    }
+    if (const std::string why = objection_to(updates[i].swarm.model, *global_); !why.empty()) {
+      ++record.rejected_updates;
+      record.faults.push_back({now, fmt::format("the model of swarm {} is rejected: {}", swarm + 1, why)});
+      continue;
+    }
+    whole.push_back(std::move(updates[i].swarm));
+  }
+  return whole;
+}
+
+void CoreNetwork::note_faults(double now, SequenceRecord& record) const {
+  for (const MissionFault& fault : setup_.faults.all()) {
+    if (fault.sequence == now_.sequence && fault.round == now_.round) {
+      record.faults.push_back({now, to_string(fault, *setup_.world)});
+    }
+  }
+}
+
+void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress& progress) {
+  const World& world = *setup_.world;
+  double begin = record.start_s;
+  bool any = false;
+  for (const SwarmRecord& swarm : record.swarms) {
+    any = any || swarm.active;
+    begin = swarm.active ? std::max(begin, swarm.arrival_s) : begin;
+  }
+  if (!any) {
     return;
-  }
-  for (const std::size_t swarm : active) {
-    hover(swarm, begin - record.swarms[swarm].arrival_s, 0.0);
-  }
-  std::vector<Length> access_point_distances;  // of each active swarm, in order
-  for (const std::size_t swarm : active) {
-    access_point_distances.push_back(
-        swarm_links(world, swarm, record.swarms[swarm].to, state_.sequence).access_point_distance);
   }
   const auto local_period = static_cast<std::size_t>(plan.timing.local_period);
   const auto global_period = static_cast<std::size_t>(plan.timing.global_period);
   record.global_rounds = std::max<std::size_t>(
       1, static_cast<std::size_t>(std::llround(plan.timing.duration)) / (local_period * global_period));
-  std::vector<LeaderTask> tasks;
+  Round current;
   std::vector<LeaderUpdate> updates;
   double now = begin;
   std::vector<double> objective_sums(world.swarms.size(), 0.0);
   for (std::size_t round = 0; round < record.global_rounds; ++round) {
-    std::vector<double> batteries;
-    for (std::size_t id = 0; id < world.uavs.size(); ++id) {
-      batteries.push_back(state_.ledger.level(State::account_of_uav(id)).si());
+    now_.round = round;
+    if (round > 0) {
+      note_faults(now, record);
     }
-    tasks.clear();
-    for (const std::size_t swarm : active) {
-      tasks.push_back({.swarm = swarm,
-                       .cluster = record.swarms[swarm].to,
-                       .sequence = state_.sequence,
-                       .global_round = round,
-                       .num_global_rounds = record.global_rounds,
-                       .local_period = local_period,
-                       .global_period = global_period,
-                       .first_iteration = iterations_,
-                       .model = global_,
-                       .batteries = batteries});
-    }
+    current = prepare_round(record, plan, round);
+    const std::vector<LeaderTask>& tasks = current.tasks;
     updates = setup_.fleet->run(tasks);
     // The slowest swarm, its leader's trip included, ends the round for all.
-    double duration = 0.0;
-    std::vector<double> trips;
-    std::vector<SwarmUpdate> to_merge;
+    const std::vector<double> durations = signal(current, updates, record);
+    const double duration = *std::ranges::max_element(durations);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const std::size_t swarm = tasks[i].swarm;
-      const Uav& leader = world.uavs[world.swarms[swarm].leader];
-      const AccessPointTrips trip{
-          .num_aggregations = 1,
-          .one_way = {.distance = access_point_distances[i], .speed = leader.cruise_speed}};
-      const bool trained = !updates[i].workers.empty();
-      trips.push_back(trained ? access_point_time(trip).si() : 0.0);
+      const std::size_t leader = tasks[i].members.leader;
       book(updates[i].energy);
-      if (trained) {
-        state_.ledger.book(State::account_of_uav(world.swarms[swarm].leader), EnergyKind::access_point_trips,
-                           access_point_energy(leader.propulsion, trip));
-        to_merge.push_back(std::move(updates[i].swarm));
-        record.model_bits += 2.0 * 32.0 * static_cast<double>(global_->size());
+      double away = 0.0;
+      if (!updates[i].workers.empty() && current.reachable[i]) {
+        const AccessPointTrips trip{.num_aggregations = 1,
+                                    .one_way = {.distance = current.links[i].access_point_distance,
+                                                .speed = world.uavs[leader].cruise_speed}};
+        spend(leader, EnergyKind::access_point_trips,
+              access_point_energy(world.uavs[leader].propulsion, trip));
+        away = access_point_time(trip).si();
+        record.model_bits += 2.0 * setup_.model_size.si();
       }
-      duration = std::max(duration, updates[i].duration + trips.back());
+      for (const std::size_t id : flying(swarm)) {
+        const double aloft = duration - (id == leader ? away : 0.0);
+        if (aloft > 0.0) {
+          spend(id, EnergyKind::hovering, hovering_energy(world.uavs[id].propulsion, Time(aloft)));
+        }
+      }
       SwarmRecord& own = record.swarms[swarm];
       own.points_sent += updates[i].points_sent;
       own.points_trained += updates[i].points_trained;
       own.culprit = updates[i].culprit;
-      double objective = 0.0;
+      // Energy adds up; the bound is of a mean.
+      const double num_rounds = static_cast<double>(record.global_rounds * global_period);
       for (const OffloadSummary& summary : updates[i].rounds) {
-        objective += summary.objective / static_cast<double>(updates[i].rounds.size());
+        const double learning = setup_.learning_weight * summary.learning;
+        objective_sums[swarm] += summary.objective - learning + learning / num_rounds;
       }
-      objective_sums[swarm] += objective / static_cast<double>(record.global_rounds);
       own.last_rounds = updates[i].rounds;
       record.data_bits += updates[i].data_bits;
       record.model_bits += updates[i].model_bits;
     }
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      hover(tasks[i].swarm, duration, trips[i]);
-    }
     now += duration;
     iterations_ += local_period * global_period;
-    if (!to_merge.empty()) {
-      global_ = std::make_shared<const Model>(merge(to_merge, MergeWeights::equal, pool_));
+    if (const std::vector<SwarmUpdate> whole = collect_updates(current, updates, now, record);
+        !whole.empty()) {
+      global_ = std::make_shared<const Model>(merge(whole, MergeWeights::equal, pool_));
     }
     progress(static_cast<double>(round + 1) / static_cast<double>(record.global_rounds + 1));
   }
+  std::vector<LeaderTask>& tasks = current.tasks;
   record.local_iterations = record.global_rounds * local_period * global_period;
   for (LeaderTask& task : tasks) {
     task.model = global_;
@@ -292,7 +470,7 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     SwarmRecord& swarm = record.swarms[tasks[i].swarm];
     swarm.finished_s = now;
-    swarm.objective = objective_sums[tasks[i].swarm];
+    swarm.objective = objective_sums[tasks[i].swarm] + setup_.objective_constant(plan.timing);
     ClusterState& cluster = clusters_[tasks[i].cluster];
     ClusterRecord& cluster_record = record.clusters[tasks[i].cluster];
     if (!updates[i].workers.empty()) {
@@ -324,6 +502,8 @@ SequenceRecord CoreNetwork::step(const Progress& progress) {
     record.clusters[c].mix = setup_.field->mix(c);
   }
   const NanojouleSum shortfall = state_.ledger.total_shortfall();
+  now_ = {.sequence = state_.sequence, .round = 0};
+  note_faults(record.start_s, record);
 
   seen_.push_back(observe());
   record.plan = setup_.planner->choose(seen_.back());
@@ -342,14 +522,10 @@ SequenceRecord CoreNetwork::step(const Progress& progress) {
     record.end_s = std::max(record.end_s, own.finished_s);
     costs.travel_j += own.travel_j;
     costs.objective_sum += own.active ? own.objective : 0.0;
-    costs.recharging += own.active ? 0 : 1;
+    costs.recharging += world.is_station(own.to) ? 1 : 0;
   }
-  // Whoever is done early waits in the air; at a station on the ground.
   for (std::size_t swarm = 0; swarm < world.swarms.size(); ++swarm) {
     SwarmRecord& own = record.swarms[swarm];
-    if (own.active) {
-      hover(swarm, record.end_s - own.finished_s, 0.0);
-    }
     own.least_battery_j = least_battery(swarm);
     own.least_margin_j = least_margin(swarm);
     record.below_threshold += own.least_margin_j < 0.0 ? 1 : 0;
@@ -364,7 +540,9 @@ SequenceRecord CoreNetwork::step(const Progress& progress) {
       own.accuracy_after = score.accuracy;
       own.loss_after = score.loss;
     } else {
-      costs.gradient_sum += std::min(cluster.age, setup_.age_cap) * drifts[c];
+      const double age = planned_age(c);
+      costs.gradient_sum +=
+          setup_.gradient(age, drifts[c], age * drifts[c], cluster.squared_gradient * gradient_scale());
     }
     own.age = cluster.age;
     own.drift = cluster.drift;

@@ -1,11 +1,11 @@
 // The core network: observes, plans, sends swarms out, merges what they learn. One step is one training
 // sequence, and it is the planner's environment for real.
 //
-// In a sequence every swarm flies to its site. At a station it recharges. Above clusters, swarms wait for one
-// another, then go through the same global rounds: each leader solves its problem, its swarm gathers and
-// trains, the leader flies to its access point and back, and the core averages the swarms' models. At the end
-// each swarm makes the model its own and hands it to the cluster's devices; gathered data is discarded. Then
-// data drifts.
+// In a sequence every swarm flies to its site. At a station it recharges. At clusters, swarms wait for one
+// another, landed, then go through the same global rounds: each leader solves its problem, its swarm gathers
+// and trains, the leader flies to its access point and back, and the core averages the swarms' models. At the
+// end each swarm makes the model its own and hands it to the cluster's devices; gathered data is discarded.
+// Whoever is done waits, landed, for the others, also for those that recharge. Then data drifts.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,7 @@
 #include "skein/base/thread_pool.h"
 #include "skein/learning/field.h"
 #include "skein/planning/planner.h"
+#include "skein/simulation/faults.h"
 #include "skein/simulation/fleet.h"
 #include "skein/simulation/records.h"
 #include "skein/world/state.h"
@@ -43,10 +44,19 @@ struct MissionSetup {
   Model initial{};
   std::vector<double> initial_drifts{};  // what is taken of a cluster until it was visited twice
   std::function<double(const SequenceCosts&)> reward{};
-  double age_cap = 20.0;  // G of an unvisited cluster: min(age, cap) drift
+  // G of an unvisited cluster: from its age, drift, drift summed since the last visit, and the squared
+  // gradient that the visit left.
+  std::function<double(double, double, double, double)> gradient{};
+  // O(s) without what decisions change: w times a constant of the timing.
+  std::function<double(const Timing&)> objective_constant{};
+  double learning_weight = 0.5;  // w
+  double age_cap = 20.0;         // in the planner's eyes, the age of a cluster that never had a model
   Timing first_timing{};
   std::size_t sequences = 20;
   std::uint64_t seed = 0;
+  DataSize point_size{};
+  DataSize model_size{};
+  FaultSchedule faults{};
 };
 
 class CoreNetwork {
@@ -78,15 +88,34 @@ class CoreNetwork {
     std::vector<float> left_gradient;  // of the model that was left there
   };
 
+  // In a round of the present sequence.
+  struct Round {
+    std::vector<LeaderTask> tasks;  // of the active swarms, in order
+    std::vector<SwarmLinks> links;  // of each
+    std::vector<bool> reachable;    // whether there is an access point for each
+  };
+
   [[nodiscard]] Observation observe() const;
   [[nodiscard]] std::vector<double> planning_drifts() const;
   [[nodiscard]] double least_battery(std::size_t swarm) const;
   [[nodiscard]] double least_margin(std::size_t swarm) const;
+  // Of this UAV's battery; a faulty one loses more.
+  void spend(std::size_t uav, EnergyKind kind, Energy energy);
   void book(const std::vector<EnergyUse>& uses);
-  void hover(std::size_t swarm, double seconds, double leader_away);
+  [[nodiscard]] std::vector<std::size_t> flying(std::size_t swarm) const;
+  [[nodiscard]] double planned_age(std::size_t cluster) const;
+  [[nodiscard]] double gradient_scale() const;
   void fly(const Plan& plan, SequenceRecord& record);
   void recharge(SequenceRecord& record);
   void train(const Plan& plan, SequenceRecord& record, const Progress& progress);
+  [[nodiscard]] Round prepare_round(const SequenceRecord& record, const Plan& plan, std::size_t round) const;
+  // Who needs how long for the round, with all of its messages; books what they cost.
+  std::vector<double> signal(const Round& round, const std::vector<LeaderUpdate>& updates,
+                             SequenceRecord& record);
+  // The swarms' models that reach the core network whole.
+  std::vector<SwarmUpdate> collect_updates(const Round& round, std::vector<LeaderUpdate>& updates, double now,
+                                           SequenceRecord& record);
+  void note_faults(double now, SequenceRecord& record) const;
   void measure_arrivals(const SequenceRecord& record);
 
   MissionSetup setup_;
@@ -96,6 +125,7 @@ class CoreNetwork {
   std::vector<ClusterState> clusters_;
   Timing timing_;
   std::size_t iterations_ = 0;  // local iterations of the mission so far
+  FaultSchedule::Moment now_{};
   std::vector<Observation> seen_;
 };
 

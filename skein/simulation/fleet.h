@@ -13,7 +13,9 @@
 
 #include "skein/base/quantity.h"
 #include "skein/learning/trainer.h"
+#include "skein/simulation/faults.h"
 #include "skein/world/ledger.h"
+#include "skein/world/links.h"
 
 namespace skein {
 
@@ -28,7 +30,11 @@ struct LeaderTask {
   std::size_t global_period = 1;      // tau_G: local rounds in this task
   std::size_t first_iteration = 0;    // local iterations of the mission before: names random streams
   std::shared_ptr<const Model> model{};
-  std::vector<double> batteries{};  // J, of every UAV of the world
+  std::vector<double> batteries{};            // J, of every UAV of the world
+  SwarmMembers members{};                     // who takes part
+  std::vector<std::size_t> silent_devices{};  // numbers within the cluster
+  LinkConditions conditions{};
+  double slowest_trip_s = 0.0;  // of all leaders to an access point and back
 };
 
 struct EnergyUse {
@@ -43,11 +49,12 @@ struct OffloadSummary {
   double objective = 0.0;  // O of the round, its constant included
   double learning = 0.0;
   double kkt_residual = 0.0;
-  std::vector<double> data{};         // points at each of the swarm's workers and coordinators
-  std::vector<double> processed{};    // points of a local iteration, of each worker
-  std::vector<double> clock{};        // Hz, of each worker
-  std::vector<double> device_flow{};  // points from each device to each UAV, row by row
-  std::vector<double> relay_flow{};   // points from each coordinator to each worker
+  std::vector<double> data{};          // points at each of the swarm's workers and coordinators
+  std::vector<double> processed{};     // points of a local iteration, of each worker
+  std::vector<double> clock{};         // Hz, of each worker
+  std::vector<double> processing_s{};  // of each worker, in the local round
+  std::vector<double> device_flow{};   // points from each device to each UAV, row by row
+  std::vector<double> relay_flow{};    // points from each coordinator to each worker
 };
 
 struct LeaderUpdate {

@@ -26,7 +26,13 @@ OffloadResult LocalFleet::decide(const LeaderTask& task) const {
   const IndexRange& devices = setup_.world->clusters[task.cluster].devices;
   std::vector<double> data;
   for (std::size_t i = 0; i < devices.count; ++i) {
-    data.push_back(static_cast<double>(setup_.field->num_points(devices.first + i)));
+    const bool is_silent = std::ranges::find(task.silent_devices, i) != task.silent_devices.end();
+    data.push_back(is_silent ? 0.0 : static_cast<double>(setup_.field->num_points(devices.first + i)));
+  }
+  if (!task.members.can_train()) {
+    OffloadResult nobody;
+    nobody.culprit = task.members.has_leader ? "no worker is left" : "no UAV is left that could lead";
+    return nobody;
   }
   return setup_.decide(task, data);
 }
@@ -53,6 +59,9 @@ LocalFleet::Gathered LocalFleet::gather(const LeaderTask& task, const SwarmLinks
   result.relay_flow.assign(coordinators * workers, 0.0);
   std::vector<std::vector<SampleIndex>> held(coordinators);
   for (std::size_t i = 0; i < devices.count; ++i) {
+    if (std::ranges::find(task.silent_devices, i) != task.silent_devices.end()) {
+      continue;
+    }
     const std::span<const double> shares(&decision.rho(i, 0), uavs);
     const std::vector<std::vector<SampleIndex>> sent =
         setup_.field->offload(devices.first + i, shares, round);
@@ -144,8 +153,8 @@ void LocalFleet::book(const LeaderTask& task, const SwarmLinks& links, const Off
                      .upload = transfer_time(setup_.model_size, links.worker_to_leader[j])});
     ++at_work;
   }
-  const Uav& leader = world.uavs[swarm.leader];
-  use(false, swarm.leader, EnergyKind::model_broadcast,
+  const Uav& leader = world.uavs[task.members.leader];
+  use(false, task.members.leader, EnergyKind::model_broadcast,
       model_broadcast_energy(
           {.num_aggregations = 1, .model_size = setup_.model_size, .power = leader.transmit_power},
           links.leader_to_worker));
@@ -163,7 +172,7 @@ std::vector<LeaderUpdate> LocalFleet::run(std::span<const LeaderTask> tasks) {
   std::vector<std::shared_ptr<const Model>> models(tasks.size());
   pool_.parallel_for(tasks.size(), [&](std::size_t i) {
     decisions[i] = decide(tasks[i]);
-    links[i] = swarm_links(world, tasks[i].swarm, tasks[i].cluster, tasks[i].sequence);
+    links[i] = swarm_links(world, tasks[i].swarm, tasks[i].cluster, tasks[i].sequence, tasks[i].conditions);
   });
   std::size_t num_rounds = 0;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -200,6 +209,7 @@ std::vector<LeaderUpdate> LocalFleet::run(std::span<const LeaderTask> tasks) {
       summary.kkt_residual = decisions[i].certificate.kkt_residual;
       summary.processed = evaluation.processed;
       summary.clock = decision.clock;
+      summary.processing_s = evaluation.processing_time;
       summary.device_flow = gathered[i].device_flow;
       summary.relay_flow = gathered[i].relay_flow;
       summary.data = evaluation.data;

@@ -36,7 +36,7 @@ std::string corrupt(std::string bytes, RandomStream& stream) {
 
 }  // namespace
 
-MessageNetwork::MessageNetwork(NetworkOptions options, Hooks hooks)
+MessageNetwork::MessageNetwork(DeliveryOptions options, Hooks hooks)
     : options_(std::move(options)), hooks_(std::move(hooks)) {}
 
 void MessageNetwork::add(std::unique_ptr<RoleMachine> role) {
@@ -197,6 +197,10 @@ void MessageNetwork::transmit(Link& link) {
     }
     parties_[link.from].sent_bits += bits;
     parties_[link.from].air_time += air_time;
+    const bool is_training = message.type == MessageType::data || message.type == MessageType::model ||
+                             message.type == MessageType::swarm_model;
+    parties_[link.from].signalling_time +=
+        is_training ? static_cast<double>(header_bits(message)) / rate : air_time;
   }
   at(now_ + air_time,
      [this, &link, transmission = link.transmission] { end_transmission(link, transmission); });
@@ -312,6 +316,7 @@ void MessageNetwork::acknowledge(const Message& message, double rate) {
   kind.sent.add(bits);
   parties_[from].sent_bits += bits;
   parties_[from].air_time += air_time;
+  parties_[from].signalling_time += air_time;
   const Fate fate = fate_of(message);
   if (fate.lost) {
     kind.lost.add(bits);

@@ -50,7 +50,7 @@ struct Silence {
   double until = std::numeric_limits<double>::infinity();  // s
 };
 
-struct NetworkOptions {
+struct DeliveryOptions {
   LinkFaults faults{};
   std::vector<Silence> silences{};
   double latency = 0.0;   // s, of every link
@@ -88,6 +88,8 @@ struct PartyTally {
   std::uint64_t sent_bits = 0;
   std::uint64_t received_bits = 0;
   double air_time = 0.0;  // s, sending
+  // s, the same without what the energy of training counts: data, and models between workers and leader.
+  double signalling_time = 0.0;
   friend bool operator==(const PartyTally&, const PartyTally&) = default;
 };
 
@@ -133,7 +135,7 @@ class MessageNetwork {
     // Whether the sequence is over, once nothing moves any more.
     std::function<bool()> is_over;
   };
-  MessageNetwork(NetworkOptions options, Hooks hooks);
+  MessageNetwork(DeliveryOptions options, Hooks hooks);
 
   // Roles are added before the first event.
   void add(std::unique_ptr<RoleMachine> role);
@@ -197,7 +199,7 @@ class MessageNetwork {
   void note(std::string line);
   KindTally& tally(MessageType type) { return records_.kinds[static_cast<std::size_t>(type) - 1]; }
 
-  NetworkOptions options_;
+  DeliveryOptions options_;
   Hooks hooks_;
   std::vector<std::unique_ptr<RoleMachine>> roles_{};
   std::unordered_map<std::uint64_t, std::size_t> index_{};

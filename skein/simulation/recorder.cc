@@ -24,7 +24,8 @@ MissionRecorder::MissionRecorder(const World& world)
       "sequence,start_s,end_s,duration_local_iterations,local_period,global_period,global_rounds,active_"
       "swarms,"
       "mean_accuracy_percent,worst_accuracy_percent,mean_age_sequences,reward,mean_objective,"
-      "squared_meta_gradient,data_Mbit,model_Mbit,below_threshold,shortfall_J\n";
+      "squared_meta_gradient,data_Mbit,model_Mbit,below_threshold,shortfall_J,messages,message_Mbit,refused_"
+      "messages,faults,rejected_updates,unreachable_updates\n";
   clusters_ =
       "sequence,cluster,visited,handed_over_s,age_sequences,accuracy_before_percent,accuracy_after_percent,"
       "loss_before_nats,loss_after_nats,drift,squared_gradient\n";
@@ -65,7 +66,7 @@ void MissionRecorder::record(const SequenceRecord& record, const State& state) {
   for (std::size_t s = 0; s < record.swarms.size(); ++s) {
     const SwarmRecord& swarm = record.swarms[s];
     active += swarm.active ? 1 : 0;
-    recharges_ += swarm.active ? 0 : 1;
+    recharges_ += world_.is_station(swarm.to) ? 1 : 0;
     distance_m_ += swarm.distance_m;
     legs_.push_back(
         {record.start_s, swarm.arrival_s, swarm.finished_s, record.sequence, s, swarm.from, swarm.to});
@@ -82,8 +83,10 @@ void MissionRecorder::record(const SequenceRecord& record, const State& state) {
     event(record.start_s, "leaves",
           {{"from", world_.site_name(swarm.from)}, {"to", world_.site_name(swarm.to)}});
     event(swarm.arrival_s, "arrives", {{"at", world_.site_name(swarm.to)}});
-    if (!swarm.active) {
+    if (world_.is_station(swarm.to)) {
       event(swarm.finished_s, "recharged", {{"energy_J", swarm.recharged_j}});
+    } else if (!swarm.active) {
+      event(swarm.finished_s, "is no more", {});
     } else if (!swarm.culprit.empty()) {
       event(swarm.finished_s, "cannot train", {{"why", swarm.culprit}});
     } else {
@@ -107,12 +110,20 @@ void MissionRecorder::record(const SequenceRecord& record, const State& state) {
       event(record.end_s, "below threshold", {{"margin_J", swarm.least_margin_j}});
     }
   }
-  sequences_ += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", record.sequence,
-                            record.start_s, record.end_s, record.plan.timing.duration,
-                            record.plan.timing.local_period, record.plan.timing.global_period,
-                            record.global_rounds, active, 100.0 * mean, 100.0 * worst, age, record.reward,
-                            record.mean_objective, record.squared_meta_gradient, record.data_bits / 1e6,
-                            record.model_bits / 1e6, record.below_threshold, record.shortfall_j);
+  for (const FaultNote& note : record.faults) {
+    events_ +=
+        Json{{"time_s", note.time_s}, {"sequence", record.sequence}, {"event", "fault"}, {"what", note.what}}
+            .dump() +
+        "\n";
+  }
+  sequences_ += fmt::format(
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", record.sequence,
+      record.start_s, record.end_s, record.plan.timing.duration, record.plan.timing.local_period,
+      record.plan.timing.global_period, record.global_rounds, active, 100.0 * mean, 100.0 * worst, age,
+      record.reward, record.mean_objective, record.squared_meta_gradient, record.data_bits / 1e6,
+      record.model_bits / 1e6, record.below_threshold, record.shortfall_j, record.signalling.messages,
+      static_cast<double>(record.signalling.bits) / 1e6, record.signalling.refused, record.faults.size(),
+      record.rejected_updates, record.unreachable_updates);
   for (std::size_t id = 0; id < world_.uavs.size(); ++id) {
     const Uav& uav = world_.uavs[id];
     constexpr std::array roles{"leader", "worker", "coordinator"};
@@ -128,6 +139,11 @@ void MissionRecorder::record(const SequenceRecord& record, const State& state) {
   data_bits_ += record.data_bits;
   model_bits_ += record.model_bits;
   shortfall_j_ += record.shortfall_j;
+  messages_ += record.signalling.messages;
+  refused_ += record.signalling.refused;
+  faults_ += record.faults.size();
+  rejected_ += record.rejected_updates;
+  unreachable_ += record.unreachable_updates;
   below_threshold_ += record.below_threshold;
   ++num_sequences_;
 }
@@ -160,6 +176,11 @@ Headline MissionRecorder::headline(const State& state) const {
   h.mean_reward = reward_sum_ / sequences;
   h.below_threshold = below_threshold_;
   h.shortfall_j = shortfall_j_;
+  h.messages = messages_;
+  h.refused_messages = refused_;
+  h.faults = faults_;
+  h.rejected_updates = rejected_;
+  h.unreachable_updates = unreachable_;
   return h;
 }
 
@@ -202,7 +223,8 @@ std::string MissionRecorder::save() const {
   for (const double value : {age_sum_, reward_sum_, distance_m_, data_bits_, model_bits_, shortfall_j_}) {
     bytes.put(value);
   }
-  for (const std::uint64_t value : {num_sequences_, recharges_, visits_, below_threshold_}) {
+  for (const std::uint64_t value : {num_sequences_, recharges_, visits_, below_threshold_, messages_,
+                                    refused_, faults_, rejected_, unreachable_}) {
     bytes.put(value);
   }
   return bytes.take();
@@ -219,7 +241,8 @@ void MissionRecorder::restore(const std::string& saved) {
   for (double* value : {&age_sum_, &reward_sum_, &distance_m_, &data_bits_, &model_bits_, &shortfall_j_}) {
     *value = bytes.get<double>();
   }
-  for (std::uint64_t* value : {&num_sequences_, &recharges_, &visits_, &below_threshold_}) {
+  for (std::uint64_t* value : {&num_sequences_, &recharges_, &visits_, &below_threshold_, &messages_,
+                               &refused_, &faults_, &rejected_, &unreachable_}) {
     *value = bytes.get<std::uint64_t>();
   }
 }

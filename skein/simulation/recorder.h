@@ -32,6 +32,11 @@ struct Headline {
   std::size_t below_threshold = 0;
   double shortfall_j = 0.0;
   std::size_t sequences = 0;
+  std::size_t messages = 0;  // of the protocol
+  std::size_t refused_messages = 0;
+  std::size_t faults = 0;
+  std::size_t rejected_updates = 0;
+  std::size_t unreachable_updates = 0;  // swarms' rounds without an access point
 };
 
 class MissionRecorder {
@@ -63,7 +68,8 @@ class MissionRecorder {
   std::vector<double> last_accuracy_;
   double age_sum_ = 0.0, reward_sum_ = 0.0, distance_m_ = 0.0, data_bits_ = 0.0, model_bits_ = 0.0,
          shortfall_j_ = 0.0;
-  std::uint64_t num_sequences_ = 0, recharges_ = 0, visits_ = 0, below_threshold_ = 0;
+  std::uint64_t num_sequences_ = 0, recharges_ = 0, visits_ = 0, below_threshold_ = 0, messages_ = 0,
+                refused_ = 0, faults_ = 0, rejected_ = 0, unreachable_ = 0;
 };
 
 }  // namespace skein

@@ -22,7 +22,7 @@ struct SwarmRecord {
   double recharged_j = 0.0;
   double least_battery_j = 0.0;  // at the end
   double least_margin_j = 0.0;   // least of battery minus threshold over its UAVs, at the end
-  double objective = 0.0;        // mean O of its local rounds
+  double objective = 0.0;        // O(s), as in the planner's tables
   std::uint64_t points_sent = 0;
   std::uint64_t points_trained = 0;
   std::string culprit{};                      // why it did not train, if so
@@ -42,6 +42,20 @@ struct ClusterRecord {
   std::vector<double> mix{};
 };
 
+// Something went wrong, or was dealt with.
+struct FaultNote {
+  double time_s = 0.0;
+  std::string what{};
+};
+
+// The protocol of a sequence.
+struct SignallingRecord {
+  std::uint64_t messages = 0;
+  std::uint64_t bits = 0;  // with data and models
+  std::uint64_t refused = 0;
+  std::uint64_t given_up = 0;
+};
+
 struct SequenceRecord {
   std::size_t sequence = 0;
   double start_s = 0.0;
@@ -56,6 +70,10 @@ struct SequenceRecord {
   double model_bits = 0.0;
   std::size_t below_threshold = 0;  // swarms
   double shortfall_j = 0.0;         // asked of empty batteries
+  SignallingRecord signalling{};
+  std::vector<FaultNote> faults{};
+  std::size_t rejected_updates = 0;
+  std::size_t unreachable_updates = 0;  // no access point
   std::vector<SwarmRecord> swarms{};
   std::vector<ClusterRecord> clusters{};
   std::vector<double> battery_j{};  // of every UAV at the end

@@ -51,8 +51,8 @@ class Sequence {
   }
 
  private:
-  static NetworkOptions options_of(const SequenceDescription& description) {
-    NetworkOptions options = description.network;
+  static DeliveryOptions options_of(const SequenceDescription& description) {
+    DeliveryOptions options = description.network;
     options.sequence = description.sequence;
     return options;
   }
@@ -332,7 +332,8 @@ class Sequence {
       report_.duration = std::max(report_.duration, network_.now());
     }
     for (const std::unique_ptr<RoleMachine>& role : network_.roles()) {
-      const bool is_member = role->self().kind != PartyKind::core;
+      const bool is_member =
+          role->self().kind != PartyKind::core && role->self().kind != PartyKind::access_point;
       const bool stands = partial && (!is_member || report_of(role->self()).completed);
       if (!role->is_idle() && !stands) {
         report_.unfinished.push_back(fmt::format("{}: {}", to_string(role->self()), role->state_name()));

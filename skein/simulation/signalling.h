@@ -73,7 +73,7 @@ struct SequenceDescription {
   std::uint32_t end_round = 1;
   double backhaul_rate = 1e9;  // bit/s, between access points and core network
   double merge_time = 0.0;     // s
-  NetworkOptions network{};
+  DeliveryOptions network{};
 };
 
 struct RoundTimes {

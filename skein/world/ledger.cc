@@ -77,6 +77,10 @@ std::string_view to_string(EnergyKind kind) {
       return "access_point_trips";
     case EnergyKind::travel:
       return "travel";
+    case EnergyKind::signalling:
+      return "signalling";
+    case EnergyKind::leakage:
+      return "leakage";
   }
   expect(false, "unknown kind of energy");
   return "";

@@ -44,6 +44,8 @@ enum class EnergyKind {
   hovering,
   access_point_trips,
   travel,
+  signalling,  // messages of the protocol, and personalised models to the devices
+  leakage,     // of a faulty battery, beyond what its uses cost
 };
 inline constexpr std::array all_energy_kinds{EnergyKind::processing,
                                              EnergyKind::data_transmission,
@@ -52,7 +54,9 @@ inline constexpr std::array all_energy_kinds{EnergyKind::processing,
                                              EnergyKind::model_broadcast,
                                              EnergyKind::hovering,
                                              EnergyKind::access_point_trips,
-                                             EnergyKind::travel};
+                                             EnergyKind::travel,
+                                             EnergyKind::signalling,
+                                             EnergyKind::leakage};
 std::string_view to_string(EnergyKind kind);
 
 // A plain value: its integers are all there is to save.

@@ -1,5 +1,8 @@
 #include "skein/world/links.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace skein {
 namespace {
 
@@ -12,7 +15,8 @@ struct Node {
 
 class Channel {
  public:
-  Channel(const World& world, std::size_t sequence) : world_(&world), sequence_(sequence) {}
+  Channel(const World& world, std::size_t sequence, double factor)
+      : world_(&world), sequence_(sequence), factor_(factor) {}
 
   [[nodiscard]] DataRate air_to_air(const Node& from, const Node& to) const {
     return rate(from, to, air_to_air_loss(world_->radio, distance(from.position, to.position)));
@@ -25,21 +29,36 @@ class Channel {
   [[nodiscard]] DataRate rate(const Node& from, const Node& to, double loss) const {
     const double variation = shadowing(world_->radio, world_->seed,
                                        {.sequence = sequence_, .node = from.number, .other_node = to.number});
-    return data_rate(world_->radio, from.transmit_power, loss * variation);
+    return factor_ * data_rate(world_->radio, from.transmit_power, loss * variation);
   }
 
   const World* world_;
   std::size_t sequence_;
+  double factor_;
 };
+
+std::size_t nearest_working_access_point(const World& world, const Position& from,
+                                         const std::vector<std::size_t>& out) {
+  std::size_t best = world.nearest_access_point(from);
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t a = 0; a < world.access_points.size(); ++a) {
+    const double there = ground_distance(from, world.access_points[a].position).si();
+    if (there < least && std::ranges::find(out, a) == out.end()) {
+      best = a;
+      least = there;
+    }
+  }
+  return best;
+}
 
 }  // namespace
 
 SwarmLinks swarm_links(const World& world, std::size_t swarm_index, std::size_t cluster_index,
-                       std::size_t sequence) {
+                       std::size_t sequence, const LinkConditions& conditions) {
   const Swarm& swarm = world.swarms[swarm_index];
   const Cluster& cluster = world.clusters[cluster_index];
   const std::vector<Position> points = hover_points(world, swarm_index, cluster_index);
-  const Channel channel(world, sequence);
+  const Channel channel(world, sequence, conditions.rate_factor);
   const auto device = [&](std::size_t index) {
     return Node{index, world.devices[index].position, world.devices[index].transmit_power};
   };
@@ -50,7 +69,9 @@ SwarmLinks swarm_links(const World& world, std::size_t swarm_index, std::size_t 
   SwarmLinks links;
   links.swarm = swarm_index;
   links.cluster = cluster_index;
-  links.access_point = world.nearest_access_point(points[0]);
+  links.access_point = conditions.access_points_out.empty()
+                           ? world.nearest_access_point(points[0])
+                           : nearest_working_access_point(world, points[0], conditions.access_points_out);
   const Position& access_point = world.access_points[links.access_point].position;
   links.access_point_distance = ground_distance(points[0], access_point);
 

@@ -35,6 +35,13 @@ struct SwarmLinks {
   DataRate leader_to_access_point{};       // with the leader hovering above the access point
 };
 
-SwarmLinks swarm_links(const World& world, std::size_t swarm, std::size_t cluster, std::size_t sequence);
+// What a fault does to them.
+struct LinkConditions {
+  double rate_factor = 1.0;                      // of every rate
+  std::vector<std::size_t> access_points_out{};  // the leader flies to another; with all out, to the nearest
+};
+
+SwarmLinks swarm_links(const World& world, std::size_t swarm, std::size_t cluster, std::size_t sequence,
+                       const LinkConditions& conditions = {});
 
 }  // namespace skein

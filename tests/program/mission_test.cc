@@ -75,11 +75,12 @@ TEST_F(Mission, HasTheSameBytesForAnyNumberOfThreads) {
 
 TEST_F(Mission, StoppedAndContinuedItLeavesTheSameBytes) {
   ASSERT_EQ(skein("run " + smoke_ + " --set run.sequences=4 --out whole").exit_code, 0);
-  // Killed at several moments, from the start to near the end.
-  for (const char* seconds : {"0.02", "0.06", "0.12", "0.2"}) {
+  // Killed at 20 moments, from the start to near the end.
+  for (int moment = 1; moment <= 20; ++moment) {
+    const std::string seconds = std::to_string(0.015 * moment);
     fs::remove_all(directory_.path() / "cut");
-    const std::string kill = "timeout -s KILL " + std::string(seconds) + " '" SKEIN_PROGRAM "' run " +
-                             smoke_ + " --set run.sequences=4 --out cut";
+    const std::string kill = "timeout -s KILL " + seconds + " '" SKEIN_PROGRAM "' run " + smoke_ +
+                             " --set run.sequences=4 --out cut";
     static_cast<void>(
         std::system(("cd '" + directory_.path().string() + "' && " + kill + " 2> /dev/null").c_str()));
     if (!fs::exists(directory_.path() / "cut/checkpoint.bin")) {
@@ -141,6 +142,118 @@ TEST_F(Mission, BatteriesAddUp) {
     const nlohmann::json summary = nlohmann::json::parse(content("here/summary.json"));
     EXPECT_EQ(summary.at("swarms_below_threshold"), 0);
     EXPECT_EQ(summary.at("shortfall_J"), 0.0);
+  }
+}
+
+// Faults of every kind at once, over several missions: batteries add up all the same, nothing is trained that
+// was not sent, and no swarm is below its threshold away from a station unless a fault says why.
+TEST_F(Mission, AddsUpWithFaultsToo) {
+  const std::string rates =
+      " --set faults.worker_rate=0.15 --set faults.coordinator_rate=0.15 --set faults.leader_rate=0.15"
+      " --set faults.device_rate=0.1 --set faults.link_rate=0.2 --set faults.access_point_rate=0.2"
+      " --set faults.update_rate=0.3 --set faults.battery_rate=0.1";
+  bool any_rejected = false;
+  for (const std::string seed : {"1", "2", "3", "4", "5", "6"}) {
+    ASSERT_EQ(
+        skein("run " + smoke_ + rates + " --set run.sequences=6 --seed " + seed + " --out here").exit_code, 0)
+        << content("streams.err");
+    const auto energy = rows(content("here/energy.csv"));
+    const auto swarms = rows(content("here/swarms.csv"));
+    std::map<std::string, double> total, recharged;
+    std::map<std::string, int> uavs;
+    for (std::size_t i = 1; i < energy.size(); ++i) {
+      if (energy[i][0] == "5") {
+        total[energy[i][2]] += std::stod(energy[i][4]);
+        for (std::size_t kind = 5; kind < energy[i].size(); ++kind) {
+          total[energy[i][2]] += std::stod(energy[i][kind]);
+        }
+        ++uavs[energy[i][2]];
+      }
+    }
+    for (std::size_t i = 1; i < swarms.size(); ++i) {
+      recharged[swarms[i][1]] += std::stod(swarms[i][9]);
+      const double sent = std::stod(swarms[i][13]);
+      const double trained = std::stod(swarms[i][14]);
+      EXPECT_LE(trained, sent) << "row " << i;
+    }
+    // Written with all digits: the sum of some 50 numbers is right to 1e-9 of 200 kJ.
+    for (const auto& [swarm, count] : uavs) {
+      EXPECT_NEAR((total[swarm] - recharged[swarm]) / (count * 200e3), 1.0, 1e-9) << "swarm " << swarm;
+    }
+    const std::string events = content("here/events.jsonl");
+    EXPECT_THAT(events, HasSubstr(R"("event":"fault")"));
+    const nlohmann::json summary = nlohmann::json::parse(content("here/summary.json"));
+    if (summary.at("swarms_below_threshold") > 0) {
+      EXPECT_THAT(events, HasSubstr("times its energy")) << "seed " << seed;
+    }
+    any_rejected = any_rejected || summary.at("rejected_updates") > 0;
+  }
+  EXPECT_TRUE(any_rejected);
+}
+
+TEST_F(Mission, GoesOnWithoutALeader) {
+  ASSERT_EQ(skein("run " + smoke_ + " --set 'faults.list=[\"0 leader 1\"]' --out here").exit_code, 0);
+  EXPECT_THAT(content("here/events.jsonl"), HasSubstr("the leader of swarm 1 has crashed"));
+  const auto swarms = rows(content("here/swarms.csv"));
+  EXPECT_GT(std::stod(swarms[1][14]), 0.0);  // swarm 1 has trained all the same
+  const auto energy = rows(content("here/energy.csv"));
+  double leader = 0.0;
+  for (std::size_t kind = 5; kind < energy[1].size(); ++kind) {
+    leader += std::stod(energy[1][kind]);
+  }
+  EXPECT_EQ(leader, 0.0);  // who has crashed uses nothing
+}
+
+TEST_F(Mission, RejectsADamagedModel) {
+  ASSERT_EQ(
+      skein("run " + smoke_ + " --set 'faults.list=[\"0 update 1 nan\", \"1 update 2 flipped\"]' --out here")
+          .exit_code,
+      0);
+  const std::string events = content("here/events.jsonl");
+  EXPECT_THAT(events, HasSubstr("the model of swarm 1 is rejected: not finite"));
+  const nlohmann::json summary = nlohmann::json::parse(content("here/summary.json"));
+  EXPECT_GE(summary.at("rejected_updates"), 1);
+  EXPECT_GT(summary.at("mean_accuracy_percent"), 0.0);
+}
+
+TEST_F(Mission, WithoutAccessPointsNothingIsMerged) {
+  ASSERT_EQ(
+      skein("run " + smoke_ +
+            " --set world.access_points.count=1 --set 'faults.list=[\"0 access_point 1 for 1\"]' --out here")
+          .exit_code,
+      0)
+      << content("streams.err");
+  EXPECT_THAT(content("here/events.jsonl"), HasSubstr("finds no access point"));
+  const nlohmann::json summary = nlohmann::json::parse(content("here/summary.json"));
+  EXPECT_GE(summary.at("updates_without_access_point"), 1);
+}
+
+TEST_F(Mission, NamesEveryWrongFault) {
+  const Outcome outcome = skein(
+      "run " + smoke_ +
+      " --set 'faults.list=[\"0 worker 9.1\", \"x leader 1\", \"0 link 1 3\", \"0 pilot 1\"]' --out here");
+  EXPECT_EQ(outcome.exit_code, 2);
+  for (const char* wrong : {"0 worker 9.1", "x leader 1", "0 link 1 3", "0 pilot 1"}) {
+    EXPECT_THAT(outcome.err, HasSubstr(wrong));
+  }
+  EXPECT_FALSE(fs::exists(directory_.path() / "here"));
+}
+
+TEST_F(Mission, EndsWithOneMessageWhereItCannotWrite) {
+  write_file(directory_.path() / "file", "not a directory");
+  const Outcome onto_file = skein("run " + smoke_ + " --out file/here");
+  EXPECT_EQ(onto_file.exit_code, 2);
+  EXPECT_EQ(std::ranges::count(onto_file.err, '\n'), 1) << onto_file.err;
+  // A disk that is full after 64 kB: files cannot grow beyond, and the program is told so.
+  const std::string streams = (directory_.path() / "streams").string();
+  const int status = std::system(("cd '" + directory_.path().string() +
+                                  "' && trap '' XFSZ && ulimit -f 64 && '" SKEIN_PROGRAM "' run " + smoke_ +
+                                  " --out full > " + streams + ".out 2> " + streams + ".err")
+                                     .c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 2);
+  EXPECT_THAT(content("streams.err"), HasSubstr("cannot be written"));
+  for (const auto& entry : fs::recursive_directory_iterator(directory_.path() / "full")) {
+    EXPECT_THAT(entry.path().string(), ::testing::Not(HasSubstr(".tmp"))) << "left behind";
   }
 }
 

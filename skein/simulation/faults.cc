@@ -1,0 +1,360 @@
+#include "skein/simulation/faults.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <sstream>
+
+#include "skein/base/expect.h"
+#include "skein/base/fault.h"
+#include "skein/base/random.h"
+
+namespace skein {
+namespace {
+
+std::optional<std::size_t> whole(std::string_view text) {
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+std::optional<double> real(std::string_view text) {
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && std::isfinite(value)
+             ? std::optional(value)
+             : std::nullopt;
+}
+
+// "3.1" and "3", whose second part then is `missing`.
+std::optional<std::array<std::size_t, 2>> two(std::string_view text, std::size_t missing) {
+  const std::size_t dot = text.find('.');
+  const std::optional<std::size_t> first = whole(text.substr(0, dot));
+  const std::optional<std::size_t> second =
+      dot == std::string_view::npos ? std::optional(missing) : whole(text.substr(dot + 1));
+  return first && second ? std::optional(std::array{*first, *second}) : std::nullopt;
+}
+
+// Reads one entry of the list; `why` is set where it makes no sense.
+class Reader {
+ public:
+  Reader(const World& world, const std::string& text) : world_(world) {
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+      words_.push_back(word);
+    }
+  }
+
+  std::optional<MissionFault> read(std::string& why) {
+    MissionFault fault;
+    const auto when = two(next(), 0);
+    const auto kind = std::ranges::find(fault_kind_names, next());
+    if (!when || kind == fault_kind_names.end()) {
+      why = fmt::format("must be {}", fault_syntax);
+      return std::nullopt;
+    }
+    fault.sequence = (*when)[0];
+    fault.round = (*when)[1];
+    fault.kind = static_cast<FaultKind>(kind - fault_kind_names.begin());
+    const auto where = two(next(), 1);
+    if (!where) {
+      why = fmt::format("must be {}", fault_syntax);
+      return std::nullopt;
+    }
+    if (const std::optional<std::size_t> index = index_of(fault.kind, (*where)[0], (*where)[1], why)) {
+      fault.index = *index;
+    } else {
+      return std::nullopt;
+    }
+    if (!read_rest(fault)) {
+      why = fmt::format("must be {}", fault_syntax);
+      return std::nullopt;
+    }
+    return fault;
+  }
+
+ private:
+  std::string next() { return at_ < words_.size() ? words_[at_++] : ""; }
+
+  std::optional<std::size_t> member(std::size_t number, std::size_t first, std::size_t count,
+                                    std::string_view what, std::string& why) const {
+    if (number < 1 || number > count) {
+      why = fmt::format("{} are numbered from 1 to {} here", what, count);
+      return std::nullopt;
+    }
+    return first + number - 1;
+  }
+
+  std::optional<std::size_t> index_of(FaultKind kind, std::size_t a, std::size_t b, std::string& why) const {
+    if (kind == FaultKind::access_point) {
+      return member(a, 0, world_.access_points.size(), "access points", why);
+    }
+    if (kind == FaultKind::device) {
+      const auto cluster = member(a, 0, world_.clusters.size(), "clusters", why);
+      return cluster ? member(b, world_.clusters[*cluster].devices.first,
+                              world_.clusters[*cluster].devices.count, "the cluster's devices", why)
+                     : std::nullopt;
+    }
+    const auto number = member(a, 0, world_.swarms.size(), "swarms", why);
+    if (!number) {
+      return std::nullopt;
+    }
+    const Swarm& swarm = world_.swarms[*number];
+    switch (kind) {
+      case FaultKind::worker:
+        return member(b, swarm.workers.first, swarm.workers.count, "the swarm's workers", why);
+      case FaultKind::coordinator:
+        return member(b, swarm.coordinators.first, swarm.coordinators.count, "the swarm's coordinators", why);
+      case FaultKind::leader:
+        return swarm.leader;
+      case FaultKind::battery:
+        return member(b, swarm.leader, swarm.coordinators.end() - swarm.leader, "the swarm's UAVs", why);
+      default:
+        return *number;
+    }
+  }
+
+  bool read_rest(MissionFault& fault) {
+    if (fault.kind == FaultKind::link || fault.kind == FaultKind::battery) {
+      const std::optional<double> factor = real(next());
+      const bool is_link = fault.kind == FaultKind::link;
+      if (!factor || (is_link ? *factor <= 0.0 || *factor > 1.0 : *factor < 1.0 || *factor > 100.0)) {
+        return false;
+      }
+      fault.factor = *factor;
+    }
+    if (fault.kind == FaultKind::update) {
+      const std::string how = next();
+      fault.non_finite = how == "nan";
+      if (!fault.non_finite && how != "flipped") {
+        return false;
+      }
+    }
+    if (at_ == words_.size()) {
+      return true;
+    }
+    const bool has_duration = next() == "for";
+    const std::optional<std::size_t> sequences = whole(next());
+    fault.sequences = sequences.value_or(0);
+    return has_duration && fault.sequences > 0 && at_ == words_.size();
+  }
+
+  const World& world_;
+  std::vector<std::string> words_;
+  std::size_t at_ = 0;
+};
+
+// Those of this kind that a fault may strike.
+std::vector<std::size_t> candidates(FaultKind kind, const World& world) {
+  std::vector<std::size_t> list;
+  const auto numbers = [&](std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      list.push_back(i);
+    }
+  };
+  switch (kind) {
+    case FaultKind::device:
+      numbers(world.devices.size());
+      break;
+    case FaultKind::access_point:
+      numbers(world.access_points.size());
+      break;
+    case FaultKind::link:
+    case FaultKind::update:
+      numbers(world.swarms.size());
+      break;
+    case FaultKind::battery:
+      numbers(world.uavs.size());
+      break;
+    default: {
+      const Role role = kind == FaultKind::worker        ? Role::worker
+                        : kind == FaultKind::coordinator ? Role::coordinator
+                                                         : Role::leader;
+      for (std::size_t id = 0; id < world.uavs.size(); ++id) {
+        if (world.uavs[id].role == role) {
+          list.push_back(id);
+        }
+      }
+    }
+  }
+  return list;
+}
+
+void draw_at_rate(FaultKind kind, const FaultOptions& options, const World& world, std::size_t num_sequences,
+                  std::vector<MissionFault>& faults) {
+  const auto number = static_cast<std::size_t>(kind);
+  const double rate = options.rates[number];
+  if (rate == 0.0) {
+    return;
+  }
+  const bool may_crash =
+      kind == FaultKind::worker || kind == FaultKind::coordinator || kind == FaultKind::leader;
+  for (const std::size_t index : candidates(kind, world)) {
+    std::size_t free_from = 0;  // the one before is over
+    for (std::size_t sequence = 0; sequence < num_sequences; ++sequence) {
+      RandomStream stream(world.seed, "mission fault", number, index, sequence);
+      if (stream.uniform() >= rate || sequence < free_from) {
+        continue;
+      }
+      MissionFault fault{.kind = kind, .sequence = sequence, .index = index};
+      if (kind == FaultKind::update) {
+        fault.non_finite = stream.uniform() < 0.5;
+        faults.push_back(fault);
+        continue;
+      }
+      if (kind == FaultKind::link) {
+        fault.factor = std::max(options.link_factor.sample(stream), 1e-3);
+      } else if (kind == FaultKind::battery) {
+        fault.factor = options.battery_factor.sample(stream);
+      }
+      const bool crashes = stream.uniform() < options.for_good && may_crash;
+      fault.sequences = crashes ? 0 : static_cast<std::size_t>(options.duration.sample(stream));
+      faults.push_back(fault);
+      free_from = crashes ? num_sequences : sequence + fault.sequences;
+    }
+  }
+}
+
+}  // namespace
+
+bool MissionFault::holds(std::size_t in_sequence, std::size_t in_round) const {
+  if (in_sequence < sequence || (in_sequence == sequence && in_round < round)) {
+    return false;
+  }
+  if (sequences == 0) {
+    return kind != FaultKind::update || (in_sequence == sequence && in_round == round);
+  }
+  return in_sequence < sequence + sequences;
+}
+
+std::vector<MissionFault> draw_faults(const FaultOptions& options, const World& world,
+                                      std::size_t num_sequences) {
+  std::vector<MissionFault> faults;
+  Faults wrong;
+  for (const std::string& text : options.list) {
+    std::string why;
+    if (const std::optional<MissionFault> fault = Reader(world, text).read(why)) {
+      faults.push_back(*fault);
+    } else {
+      wrong.add({.key = "faults.list", .value = text, .message = why});
+    }
+  }
+  wrong.throw_if_any();
+  for (std::size_t kind = 0; kind < fault_kind_names.size(); ++kind) {
+    draw_at_rate(static_cast<FaultKind>(kind), options, world, num_sequences, faults);
+  }
+  std::ranges::stable_sort(faults, {}, [](const MissionFault& f) {
+    return std::array{f.sequence, f.round, static_cast<std::size_t>(f.kind), f.index};
+  });
+  return faults;
+}
+
+std::string to_string(const MissionFault& fault, const World& world) {
+  const auto uav = [&](std::string_view what, std::size_t first) {
+    const std::size_t swarm = world.uavs[fault.index].swarm;
+    return fmt::format("{} {} of swarm {}", what, fault.index - first + 1, swarm + 1);
+  };
+  const auto swarm_of = [&]() -> const Swarm& { return world.swarms[world.uavs[fault.index].swarm]; };
+  const std::string how_long = fault.sequences == 0 ? ""
+                                                    : fmt::format(" for {} sequence{}", fault.sequences,
+                                                                  fault.sequences == 1 ? "" : "s");
+  const std::string_view lost = fault.sequences == 0 ? " has crashed" : " is lost";
+  switch (fault.kind) {
+    case FaultKind::worker:
+      return fmt::format("{}{}{}", uav("worker", swarm_of().workers.first), lost, how_long);
+    case FaultKind::coordinator:
+      return fmt::format("{}{}{}", uav("coordinator", swarm_of().coordinators.first), lost, how_long);
+    case FaultKind::leader:
+      return fmt::format("the leader of swarm {}{}{}", world.uavs[fault.index].swarm + 1, lost, how_long);
+    case FaultKind::device: {
+      const std::size_t cluster = world.devices[fault.index].cluster;
+      return fmt::format("device {} of {} is silent{}",
+                         fault.index - world.clusters[cluster].devices.first + 1, world.site_name(cluster),
+                         how_long);
+    }
+    case FaultKind::link:
+      return fmt::format("links of swarm {} have {:.3g} of their rate{}", fault.index + 1, fault.factor,
+                         how_long);
+    case FaultKind::access_point:
+      return fmt::format("access point {} is out{}", fault.index + 1, how_long);
+    case FaultKind::update:
+      return fmt::format("the model of swarm {} arrives {}{}", fault.index + 1,
+                         fault.non_finite ? "as no number" : "with flipped bits", how_long);
+    case FaultKind::battery:
+      return fmt::format("{} uses {:.3g} times its energy{}", uav("UAV", swarm_of().leader), fault.factor,
+                         how_long);
+  }
+  expect(false, "every kind of fault has its words");
+  return {};
+}
+
+const MissionFault* FaultSchedule::find(FaultKind kind, std::size_t index, const Moment& now) const {
+  const auto found = std::ranges::find_if(faults_, [&](const MissionFault& f) {
+    return f.kind == kind && f.index == index && f.holds(now.sequence, now.round);
+  });
+  return found == faults_.end() ? nullptr : &*found;
+}
+
+double FaultSchedule::factor(FaultKind kind, std::size_t index, const Moment& now) const {
+  double product = 1.0;
+  for (const MissionFault& f : faults_) {
+    if (f.kind == kind && f.index == index && f.holds(now.sequence, now.round)) {
+      product *= f.factor;
+    }
+  }
+  return product;
+}
+
+namespace {
+
+FaultKind loss_of(Role role) {
+  return role == Role::leader   ? FaultKind::leader
+         : role == Role::worker ? FaultKind::worker
+                                : FaultKind::coordinator;
+}
+
+}  // namespace
+
+bool FaultSchedule::is_lost(const World& world, std::size_t uav, const Moment& now) const {
+  return is(loss_of(world.uavs[uav].role), uav, now);
+}
+
+bool FaultSchedule::has_crashed(const World& world, std::size_t uav, const Moment& now) const {
+  const FaultKind kind = loss_of(world.uavs[uav].role);
+  return std::ranges::any_of(faults_, [&](const MissionFault& f) {
+    return f.kind == kind && f.index == uav && f.is_for_good() && f.holds(now.sequence, now.round);
+  });
+}
+
+SwarmMembers FaultSchedule::members(const World& world, std::size_t swarm, const Moment& now) const {
+  const Swarm& all = world.swarms[swarm];
+  SwarmMembers present{.leader = all.leader, .has_leader = !is_lost(world, all.leader, now)};
+  for (std::size_t j = 0; j < all.workers.count; ++j) {
+    if (!is_lost(world, all.workers.first + j, now)) {
+      present.workers.push_back(j);
+    }
+  }
+  for (std::size_t h = 0; h < all.coordinators.count; ++h) {
+    if (!is_lost(world, all.coordinators.first + h, now)) {
+      present.coordinators.push_back(h);
+    }
+  }
+  if (!present.has_leader) {
+    const auto take_over = [&](std::vector<std::size_t>& from, const IndexRange& range) {
+      present.leader = range.first + from.back();
+      present.has_leader = true;
+      from.pop_back();
+    };
+    if (present.workers.size() >= 2) {
+      take_over(present.workers, all.workers);
+    } else if (!present.coordinators.empty()) {
+      take_over(present.coordinators, all.coordinators);
+    }
+  }
+  return present;
+}
+
+}  // namespace skein

@@ -1,0 +1,146 @@
+#include "skein/simulation/round_signalling.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "skein/world/timing.h"
+
+namespace skein {
+namespace {
+
+// The columns of the workers and coordinators that are there.
+std::vector<std::size_t> columns_of(const SwarmMembers& members, std::size_t num_workers) {
+  std::vector<std::size_t> columns = members.workers;
+  for (const std::size_t h : members.coordinators) {
+    columns.push_back(num_workers + h);
+  }
+  return columns;
+}
+
+template <class T>
+std::vector<T> picked(const std::vector<T>& values, const std::vector<std::size_t>& which) {
+  std::vector<T> list;
+  for (const std::size_t i : which) {
+    list.push_back(values[i]);
+  }
+  return list;
+}
+
+template <class T>
+Table<T> picked(const Table<T>& table, const std::vector<std::size_t>& rows,
+                const std::vector<std::size_t>& columns) {
+  Table<T> part(rows.size(), columns.size());
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      part(r, c) = table(rows[r], columns[c]);
+    }
+  }
+  return part;
+}
+
+std::vector<std::size_t> first_numbers(std::size_t count) {
+  std::vector<std::size_t> list(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    list[i] = i;
+  }
+  return list;
+}
+
+// Points of all local rounds, in bits.
+Table<std::uint64_t> summed(const std::vector<OffloadSummary>& rounds,
+                            std::vector<double> OffloadSummary::*flow, std::size_t rows, std::size_t columns,
+                            std::uint64_t point_bits) {
+  Table<std::uint64_t> sum(rows, columns);
+  for (const OffloadSummary& round : rounds) {
+    for (std::size_t i = 0; i < sum.values.size(); ++i) {
+      sum.values[i] += static_cast<std::uint64_t>(std::llround((round.*flow)[i])) * point_bits;
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+SwarmDescription describe_round(const World& world, const LeaderTask& task, const LeaderUpdate& update,
+                                const SwarmLinks& links, DataSize point_size) {
+  const Swarm& swarm = world.swarms[task.swarm];
+  const std::size_t workers = swarm.workers.count;
+  const std::size_t devices = world.clusters[task.cluster].devices.count;
+  const std::vector<std::size_t> all_devices = first_numbers(devices);
+  const std::vector<std::size_t> uavs = columns_of(task.members, workers);
+  const auto point_bits = static_cast<std::uint64_t>(std::llround(point_size.si()));
+
+  SwarmDescription d;
+  set_links(d, links);
+  d.num_workers = static_cast<std::uint32_t>(task.members.workers.size());
+  d.num_coordinators = static_cast<std::uint32_t>(task.members.coordinators.size());
+  d.device_to_uav_rate = picked(d.device_to_uav_rate, all_devices, uavs);
+  d.coordinator_to_worker_rate =
+      picked(d.coordinator_to_worker_rate, task.members.coordinators, task.members.workers);
+  d.worker_to_leader_rate = picked(d.worker_to_leader_rate, task.members.workers);
+  d.leader_to_worker_rate = picked(d.leader_to_worker_rate, task.members.workers);
+  d.rounds.push_back({picked(summed(update.rounds, &OffloadSummary::device_flow, devices,
+                                    workers + swarm.coordinators.count, point_bits),
+                             all_devices, uavs),
+                      picked(summed(update.rounds, &OffloadSummary::relay_flow, swarm.coordinators.count,
+                                    workers, point_bits),
+                             task.members.coordinators, task.members.workers)});
+  d.compute_time.assign(task.members.workers.size(), 0.0);
+  for (std::size_t j = 0; j < task.members.workers.size(); ++j) {
+    for (const OffloadSummary& round : update.rounds) {
+      d.compute_time[j] +=
+          round.processing_s[task.members.workers[j]] / static_cast<double>(update.rounds.size());
+    }
+    // One more step on the same batch.
+    d.personalise_time.push_back(d.compute_time[j] / static_cast<double>(task.local_period));
+  }
+  d.access_point_flight_time = flight_time({.distance = links.access_point_distance,
+                                            .speed = world.uavs[task.members.leader].cruise_speed})
+                                   .si();
+  if (!task.silent_devices.empty()) {
+    const auto nobody = static_cast<std::uint32_t>(uavs.size());
+    for (std::uint32_t i = 0; i < devices; ++i) {
+      std::uint32_t best = nobody;
+      double best_rate = 0.0;
+      for (std::uint32_t u = 0; u < nobody; ++u) {
+        if (d.device_to_uav_rate(i, u) > best_rate) {
+          best = u;
+          best_rate = d.device_to_uav_rate(i, u);
+        }
+      }
+      const bool is_silent = std::ranges::find(task.silent_devices, i) != task.silent_devices.end();
+      d.model_from.push_back(is_silent ? nobody : best);
+    }
+  }
+  return d;
+}
+
+std::vector<EnergyUse> signalling_energy(const World& world, const LeaderTask& task,
+                                         const NetworkRecords& records) {
+  const Swarm& swarm = world.swarms[task.swarm];
+  std::vector<EnergyUse> uses;
+  const auto use = [&](const Party& party, bool is_device, std::size_t index, Power power) {
+    const auto found = records.parties.find(party);
+    if (found != records.parties.end() && found->second.signalling_time > 0.0) {
+      uses.push_back({is_device, index, EnergyKind::signalling, power.si() * found->second.signalling_time});
+    }
+  };
+  const auto number = static_cast<std::uint32_t>(task.swarm);
+  use(leader_party(number), false, task.members.leader, world.uavs[task.members.leader].transmit_power);
+  const auto uavs = [&](PartyKind kind, const std::vector<std::size_t>& present, std::size_t first) {
+    for (std::uint32_t i = 0; i < present.size(); ++i) {
+      const std::size_t id = first + present[i];
+      use({kind, number, i}, false, id, world.uavs[id].transmit_power);
+    }
+  };
+  uavs(PartyKind::worker, task.members.workers, swarm.workers.first);
+  uavs(PartyKind::coordinator, task.members.coordinators, swarm.coordinators.first);
+  const IndexRange& devices = world.clusters[task.cluster].devices;
+  for (std::uint32_t i = 0; i < devices.count; ++i) {
+    use({PartyKind::device, number, i}, true, devices.first + i,
+        world.devices[devices.first + i].transmit_power);
+  }
+  return uses;
+}
+
+}  // namespace skein

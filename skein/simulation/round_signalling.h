@@ -1,0 +1,19 @@
+// A swarm's part of a global round, as the protocol sees it: from what was decided to messages on links.
+#pragma once
+
+#include "skein/simulation/fleet.h"
+#include "skein/simulation/signalling.h"
+#include "skein/world/links.h"
+#include "skein/world/world.h"
+
+namespace skein {
+
+// With whoever is there. Data of all local rounds goes out before the first of them, as in the protocol.
+SwarmDescription describe_round(const World& world, const LeaderTask& task, const LeaderUpdate& update,
+                                const SwarmLinks& links, DataSize point_size);
+
+// Energy of signalling of everyone in the swarm: power times the time on air.
+std::vector<EnergyUse> signalling_energy(const World& world, const LeaderTask& task,
+                                         const NetworkRecords& records);
+
+}  // namespace skein
