@@ -125,8 +125,10 @@ OffloadResult PreparedMission::decide(const LeaderTask& task, std::span<const do
       .local_period = task.local_period,
       .global_period = task.global_period,
       .rounds = {.local_aggregations = left * task.global_period, .global_aggregations = left}};
-  return solve_problem(*offloader_, scenario_.offloading.battery,
-                       build_offloading(scenario_, world_, site, device_data, task.batteries), nullptr);
+  const OffloadingProblem problem = build_offloading(scenario_, world_, site, device_data, task.batteries);
+  OffloadResult result = solve_problem(*offloader_, scenario_.offloading.battery, problem, nullptr);
+  result.bound_constant = problem.rounds.front().bound.constant;
+  return result;
 }
 
 CoreNetwork PreparedMission::start(Planner& planner) {

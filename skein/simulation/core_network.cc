@@ -209,8 +209,9 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
   }
   std::vector<Length> access_point_distances;  // of each active swarm, in order
   for (const std::size_t swarm : active) {
-    access_point_distances.push_back(
-        swarm_links(world, swarm, record.swarms[swarm].to, state_.sequence).access_point_distance);
+    const SwarmLinks links = swarm_links(world, swarm, record.swarms[swarm].to, state_.sequence);
+    access_point_distances.push_back(links.access_point_distance);
+    record.swarms[swarm].access_point = links.access_point;
   }
   const auto local_period = static_cast<std::size_t>(plan.timing.local_period);
   const auto global_period = static_cast<std::size_t>(plan.timing.global_period);
@@ -220,6 +221,8 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
   std::vector<LeaderUpdate> updates;
   double now = begin;
   std::vector<double> objective_sums(world.swarms.size(), 0.0);
+  double bound_sum = 0.0;
+  std::size_t num_bounds = 0;
   for (std::size_t round = 0; round < record.global_rounds; ++round) {
     std::vector<double> batteries;
     for (std::size_t id = 0; id < world.uavs.size(); ++id) {
@@ -266,9 +269,17 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
       double objective = 0.0;
       for (const OffloadSummary& summary : updates[i].rounds) {
         objective += summary.objective / static_cast<double>(updates[i].rounds.size());
+        bound_sum += summary.gradient_bound;
+        ++num_bounds;
       }
       objective_sums[swarm] += objective / static_cast<double>(record.global_rounds);
-      own.last_rounds = updates[i].rounds;
+      if (!updates[i].rounds.empty()) {
+        own.rounds.push_back({.start_s = now,
+                              .training_s = updates[i].duration,
+                              .trip_s = trips.back(),
+                              .local_rounds = updates[i].rounds.size(),
+                              .decision = updates[i].rounds.front()});
+      }
       record.data_bits += updates[i].data_bits;
       record.model_bits += updates[i].model_bits;
     }
@@ -307,6 +318,7 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
     record.mean_objective += swarm.objective / static_cast<double>(tasks.size());
   }
   record.squared_meta_gradient = gradient_sum / static_cast<double>(tasks.size());
+  record.gradient_bound = num_bounds > 0 ? bound_sum / static_cast<double>(num_bounds) : 0.0;
 }
 
 SequenceRecord CoreNetwork::step(const Progress& progress) {
@@ -327,6 +339,7 @@ SequenceRecord CoreNetwork::step(const Progress& progress) {
 
   seen_.push_back(observe());
   record.plan = setup_.planner->choose(seen_.back());
+  record.alternatives = setup_.planner->alternatives();
   const Plan& plan = record.plan;
   expect(plan.destinations.size() == world.swarms.size(), "a plan has a destination for every swarm");
   fly(plan, record);

@@ -40,8 +40,8 @@ struct EnergyUse {
 
 // What a leader decided for a local round, for the record.
 struct OffloadSummary {
-  double objective = 0.0;  // O of the round, its constant included
-  double learning = 0.0;
+  double objective = 0.0;       // O of the round, its constant included
+  double gradient_bound = 0.0;  // on the squared meta-gradient, as problem P has it
   double kkt_residual = 0.0;
   std::vector<double> data{};         // points at each of the swarm's workers and coordinators
   std::vector<double> processed{};    // points of a local iteration, of each worker

@@ -11,6 +11,15 @@
 
 namespace skein {
 
+// One global round of a swarm.
+struct RoundRecord {
+  double start_s = 0.0;
+  double training_s = 0.0;  // its local rounds: gathering, processing, models to the leader and back
+  double trip_s = 0.0;      // of its leader, to the access point and back
+  std::size_t local_rounds = 0;
+  OffloadSummary decision{};  // of the first local round; the others differ by what has arrived meanwhile
+};
+
 struct SwarmRecord {
   std::size_t from = 0;  // sites
   std::size_t to = 0;
@@ -25,8 +34,9 @@ struct SwarmRecord {
   double objective = 0.0;        // mean O of its local rounds
   std::uint64_t points_sent = 0;
   std::uint64_t points_trained = 0;
-  std::string culprit{};                      // why it did not train, if so
-  std::vector<OffloadSummary> last_rounds{};  // decisions of its last global round
+  std::string culprit{};              // why it did not train, if so
+  std::size_t access_point = 0;       // that its leader flies to, if active
+  std::vector<RoundRecord> rounds{};  // global rounds in which it trained
 };
 
 struct ClusterRecord {
@@ -47,9 +57,11 @@ struct SequenceRecord {
   double start_s = 0.0;
   double end_s = 0.0;
   Plan plan{};
+  std::vector<Alternative> alternatives{};  // that the planner weighed
   double reward = 0.0;
   double mean_objective = 0.0;         // over active swarms
   double squared_meta_gradient = 0.0;  // of the global model, mean over visited clusters
+  double gradient_bound = 0.0;         // what problem P bounds it by, mean over active swarms and rounds
   std::size_t global_rounds = 0;
   std::size_t local_iterations = 0;
   double data_bits = 0.0;
