@@ -17,7 +17,8 @@ run_quietly() {
   fi
 }
 
-# install_packages KIND...: installs what scripts/packages.txt lists for these kinds, if it is missing.
+# install_packages KIND...: installs what scripts/packages.txt lists for these kinds, if it is missing. A program
+# that is there counts, wherever it came from.
 install_packages() {
   local wanted=() missing=() reasons=() package kind reason installed
   while read -r package kind reason; do
@@ -32,7 +33,7 @@ install_packages() {
   fi
   installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${wanted[@]}" 2> /dev/null || true)
   for i in "${!wanted[@]}"; do
-    if ! grep -qxF "${wanted[i]} installed" <<< "$installed"; then
+    if ! grep -qxF "${wanted[i]} installed" <<< "$installed" && ! command -v "${wanted[i]}" > /dev/null; then
       ((${#missing[@]} > 0)) || say "these Debian packages are missing and will be installed:"
       missing+=("${wanted[i]}")
       printf '  %-22s %s\n' "${wanted[i]}" "${reasons[i]}" >&2

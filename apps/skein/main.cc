@@ -63,6 +63,8 @@ int run(int argc, char** argv) {
   add_plan_command(program);
   add_gp_command(program);
   add_reproduce_command(program);
+  add_report_command(program);
+  add_serve_command(program);
 
   try {
     program.parse(argc, argv);

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "plan.h"
+#include "report.h"
 #include "skein/base/bytes.h"
 #include "skein/base/file.h"
 #include "skein/learning/data_source.h"
@@ -109,6 +110,7 @@ void MissionRun::run(bool resume) {
   } else {
     fs::remove(checkpoint);
     fs::remove(directory_ / "summary.json");
+    fs::remove(directory_ / "report.html");
     write_file(directory_ / "scenario.toml", resolved_);
   }
   while (!core_.done()) {
@@ -141,6 +143,7 @@ void MissionRun::run(bool resume) {
                                                "\n");
   write_file(directory_ / "summary.json",
              summary_of(scenario_, recorder_.headline(core_.state())).dump(1) + "\n");
+  write_report(directory_);
 }
 
 void MissionRun::save_model(const fs::path& file, const Model& model) const {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "mission_run.h"
+#include "page.h"
 #include "text_table.h"
 #include "world_view.h"
 
@@ -48,6 +49,11 @@ void report(const CommonOptions& options, const MissionRun& mission, const fs::p
         "\nWrote scenario.toml, sequences.csv, clusters.csv, swarms.csv, energy.csv, events.jsonl,\n"
         "trajectory.geojson, summary.json, manifest.json, models and a checkpoint to {}\n",
         directory.string());
+    if (fs::exists(directory / "report.html")) {
+      fmt::print("See it: open {} in a browser\n", (directory / "report.html").string());
+    } else {
+      fmt::print("No report.html: {}\n", page_missing);
+    }
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace skein {
 namespace {
 
@@ -37,6 +39,21 @@ BoundSteps bound_steps(const LearningOptions& options) {
 
 bool gradient_bound_holds(const BoundSteps& steps, const BoundConstants& constants) {
   return 6.0 * steps.meta_step * constants.meta_lipschitz < 1.0;
+}
+
+BoundConstants within_conditions(const BoundSteps& steps, BoundConstants constants) {
+  constexpr double share = 0.9;  // of the largest allowed
+  constexpr double least = 1e-9;
+  constants.meta_lipschitz = std::clamp(constants.meta_lipschitz, least, share / (6.0 * steps.meta_step));
+  constants.gradient_lipschitz = std::clamp(constants.gradient_lipschitz, least, share / steps.inner_step);
+  for (double BoundConstants::*value :
+       {&BoundConstants::gradient_bound, &BoundConstants::gradient_variance,
+        &BoundConstants::hessian_variance, &BoundConstants::swarm_gradient_variability,
+        &BoundConstants::swarm_hessian_variability, &BoundConstants::network_gradient_variability,
+        &BoundConstants::network_hessian_variability}) {
+    constants.*value = std::max(constants.*value, least);
+  }
+  return constants;
 }
 
 std::vector<std::string> unmet_conditions(const BoundSteps& steps, const BoundConstants& constants) {

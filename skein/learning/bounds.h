@@ -43,6 +43,10 @@ std::vector<std::string> unmet_conditions(const BoundSteps& steps, const BoundCo
 // eta_2 < 1 / (6 mu^F): what the bound of the global meta-gradient needs.
 bool gradient_bound_holds(const BoundSteps& steps, const BoundConstants& constants);
 
+// The same constants, with mu^F and mu^G no larger than the bounds allow, and none below what makes sense:
+// measured ones may break either.
+BoundConstants within_conditions(const BoundSteps& steps, BoundConstants constants);
+
 // mu^F = 4 mu^G + eta_1 mu^H B: Lipschitz constant of the meta-gradient, for eta_1 mu^G <= 1.
 double meta_lipschitz(double gradient_lipschitz, double hessian_lipschitz, double gradient_bound,
                       double inner_step);

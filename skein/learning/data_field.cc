@@ -5,11 +5,16 @@
 #include "skein/base/bytes.h"
 #include "skein/base/expect.h"
 #include "skein/base/random.h"
+#include "skein/learning/estimators.h"
 #include "skein/learning/evaluation.h"
 
 namespace skein {
 DataField::DataField(DataFieldSetup setup, const nn::Network<float>& network, ThreadPool& pool)
-    : setup_(std::move(setup)), pool_(pool), workspaces_(network) {
+    : setup_(std::move(setup)),
+      pool_(pool),
+      workspaces_(network),
+      exact_network_(network.architecture()),
+      losses_(exact_network_, setup_.data->train) {
   first_device_.push_back(0);
   for (const GroupShare& group : setup_.partition->groups) {
     ClusterDrift& drift = drifts_.emplace_back();
@@ -76,6 +81,42 @@ std::vector<float> DataField::meta_gradient(std::size_t cluster, const Model& mo
     std::ranges::copy(out, gradient.begin());
   });
   return gradient;
+}
+
+BoundConstants DataField::measure_constants(std::span<const std::vector<WorkerTask>> swarms,
+                                            const Model& before, const Model& after) {
+  // A few of each: every leader gets the same numbers, and the largest swarm must not cost more than a small.
+  constexpr std::size_t most_swarms = 4;
+  constexpr std::size_t most_workers = 2;
+  std::vector<SwarmData> data;
+  for (const std::vector<WorkerTask>& workers : swarms) {
+    SwarmData swarm;
+    for (const WorkerTask& worker : workers) {
+      if (!worker.samples.empty() && swarm.size() < most_workers) {
+        swarm.push_back({.worker = worker.worker,
+                         .samples = worker.samples,
+                         .weight = static_cast<double>(worker.samples.size())});
+      }
+    }
+    if (!swarm.empty() && data.size() < most_swarms) {
+      data.push_back(std::move(swarm));
+    }
+  }
+  expect(!data.empty(), "constants are measured on data");
+  std::vector<Parameters> path;
+  for (const Model* model : {&before, &after}) {
+    Parameters& parameters = path.emplace_back(model->size());
+    std::ranges::copy(*model, parameters.begin());
+  }
+  const LossEstimates found = estimate_constants({.losses = &losses_,
+                                                  .swarms = data,
+                                                  .inner_step = setup_.inner_step,
+                                                  .seed = setup_.seed,
+                                                  .options = {.points = 8, .probes = 1, .power_steps = 3}},
+                                                 path, pool_);
+  BoundConstants constants = found.constants;
+  constants.meta_lipschitz = found.meta_quotient;  // the formula's is far above what is ever seen
+  return constants;
 }
 
 void DataField::advance() {

@@ -16,6 +16,7 @@
 #include "skein/learning/device_buffer.h"
 #include "skein/learning/field.h"
 #include "skein/learning/partition.h"
+#include "skein/learning/sample_loss.h"
 #include "skein/learning/workspace.h"
 
 namespace skein {
@@ -47,6 +48,8 @@ class DataField final : public Field {
                                                               std::uint64_t round) const override;
   ModelScore score(std::size_t cluster, const Model& model) override;
   std::vector<float> meta_gradient(std::size_t cluster, const Model& model) override;
+  BoundConstants measure_constants(std::span<const std::vector<WorkerTask>> swarms, const Model& before,
+                                   const Model& after) override;
   [[nodiscard]] const LabelMix& mix(std::size_t cluster) const override { return drifts_[cluster].mix; }
   void advance() override;
   [[nodiscard]] std::string save() const override;
@@ -58,6 +61,8 @@ class DataField final : public Field {
   DataFieldSetup setup_;
   ThreadPool& pool_;
   Workspaces workspaces_;
+  nn::Network<double> exact_network_;  // for whoever measures
+  SampleLosses losses_;
   std::vector<std::size_t> first_device_;  // of each cluster, and the end
   std::vector<DeviceBuffer> buffers_;
   std::vector<ClusterDrift> drifts_;

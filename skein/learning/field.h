@@ -41,6 +41,10 @@ class Field {
   virtual ModelScore score(std::size_t cluster, const Model& model) = 0;
   // The meta-gradient of a model on what a cluster's devices hold now.
   virtual std::vector<float> meta_gradient(std::size_t cluster, const Model& model) = 0;
+  // The constants of the convergence bounds, measured on what swarms' workers hold, at two models of the path
+  // that training has taken: what the core network tells the leaders.
+  virtual BoundConstants measure_constants(std::span<const std::vector<WorkerTask>> swarms,
+                                           const Model& before, const Model& after) = 0;
   // Labels and their shares in a cluster's present distribution.
   [[nodiscard]] virtual const LabelMix& mix(std::size_t cluster) const = 0;
 

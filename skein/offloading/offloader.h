@@ -36,6 +36,7 @@ struct OffloadResult {
   std::vector<OffloadDecision> decisions{};
   std::vector<OffloadEvaluation> evaluations{};
   OffloadCertificate certificate{};
+  double bound_constant = 0.0;         // of the gradient's bound: what no decision changes
   std::size_t iterations = 0;          // Newton steps, of all starts
   std::size_t condensations = 0;       // of Algorithm 1
   std::size_t increases = 0;           // of its objective, which must not happen

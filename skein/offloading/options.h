@@ -20,6 +20,12 @@ enum class BatterySharing {
   joint,  // all rounds are one problem
 };
 
+// Where a mission's leaders have the constants of the bounds from.
+enum class ConstantsSource {
+  given,     // the scenario's learning.bound
+  measured,  // by the core network at the end of each sequence; before that, the scenario's
+};
+
 struct OffloadingOptions {
   OffloadingMethod method = OffloadingMethod::newton;
   BatterySharing battery = BatterySharing::even;
@@ -27,6 +33,7 @@ struct OffloadingOptions {
   double gradient_weight = 1.0;  // theta_1: of the global meta-gradient's bound
   double mismatch_weight = 1.0;  // theta_2: of the cluster mismatch's bound
   double growth_limit = 2.0;     // of the bound with the periods, before it counts by its logarithm
+  ConstantsSource constants = ConstantsSource::measured;
   Distribution<DataSize> point_size{constant(80), unit::kilobit, positive};  // bits of a data point
   Distribution<DataSize> model_size{constant(10), unit::kilobit, positive};  // bits of a model
   Distribution<Time> local_time_limit{constant(5), unit::second, positive};  // zeta^Local

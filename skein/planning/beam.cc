@@ -99,6 +99,7 @@ std::vector<BeamPlanner::Step> BeamPlanner::search(std::span<const double> state
     }
     levels.push_back(std::move(grown));
   }
+  weighed(first_plans(levels));
   // The children are sorted: the best path ends in the first.
   std::vector<Step> steps;
   std::size_t node = 0;
@@ -111,6 +112,29 @@ std::vector<BeamPlanner::Step> BeamPlanner::search(std::span<const double> state
   }
   std::ranges::reverse(steps);
   return steps;
+}
+
+std::vector<Alternative> BeamPlanner::first_plans(std::span<const std::vector<Node>> levels) {
+  std::vector<std::vector<std::size_t>> first{{0}};  // plan of each node, level by level
+  for (std::size_t depth = 1; depth < levels.size(); ++depth) {
+    std::vector<std::size_t>& plans = first.emplace_back();
+    for (std::size_t n = 0; n < levels[depth].size(); ++n) {
+      plans.push_back(depth == 1 ? n : first[depth - 1][levels[depth][n].parent]);
+    }
+  }
+  std::vector<Alternative> found;
+  std::vector<bool> seen(levels[1].size(), false);
+  for (std::size_t depth = levels.size() - 1; depth > 0; --depth) {
+    // Nodes of a level are sorted: the first of a plan is its best.
+    for (std::size_t n = 0; n < levels[depth].size() && found.size() < most_alternatives; ++n) {
+      const std::size_t plan = first[depth][n];
+      if (!seen[plan]) {
+        seen[plan] = true;
+        found.push_back({levels[1][plan].destinations, levels[depth][n].worth, depth});
+      }
+    }
+  }
+  return found;
 }
 
 BeamOptions affordable(const BeamOptions& options, const Environment& e) {

@@ -62,6 +62,9 @@ class BeamPlanner final : public ModelPlanner {
     std::uint32_t choice;
   };
   [[nodiscard]] std::vector<Step> search(std::span<const double> state);
+  // What each first plan of the search is worth: of the best path that begins with it, as far as that one was
+  // followed.
+  [[nodiscard]] static std::vector<Alternative> first_plans(std::span<const std::vector<Node>> levels);
   [[nodiscard]] std::vector<std::span<const double>> history_of(std::span<const std::vector<Node>> levels,
                                                                 std::size_t node) const;
   [[nodiscard]] std::vector<Child> best_children(const std::vector<std::vector<Node>>& levels,

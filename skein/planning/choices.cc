@@ -12,6 +12,22 @@ std::size_t Choices::best() const {
   return static_cast<std::size_t>(std::ranges::max_element(rewards) - rewards.begin());
 }
 
+std::vector<Alternative> best_alternatives(const Choices& choices, std::span<const double> values,
+                                           std::size_t most) {
+  std::vector<std::size_t> order(choices.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto kept = order.begin() + static_cast<std::ptrdiff_t>(std::min(most, order.size()));
+  std::partial_sort(order.begin(), kept, order.end(), [&](std::size_t a, std::size_t b) {
+    return values[a] != values[b] ? values[a] > values[b] : a < b;
+  });
+  std::vector<Alternative> best;
+  for (auto it = order.begin(); it != kept; ++it) {
+    const auto sites = choices.of(*it);
+    best.push_back({.destinations = {sites.begin(), sites.end()}, .value = values[*it]});
+  }
+  return best;
+}
+
 // One search for plans under one rule.
 struct ChoiceFinder::Search {
   std::span<const double> state;

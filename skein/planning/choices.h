@@ -32,6 +32,10 @@ struct Choices {
   [[nodiscard]] std::size_t best() const;
 };
 
+// The choices of the highest values, best first, the first of equals first.
+std::vector<Alternative> best_alternatives(const Choices& choices, std::span<const double> values,
+                                           std::size_t most);
+
 struct ChoiceOptions {
   std::size_t most_plans = 5000;      // more than these are not enumerated
   std::size_t assignment_width = 64;  // instead, so many are kept while swarm after swarm is assigned

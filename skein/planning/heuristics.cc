@@ -133,6 +133,7 @@ std::size_t HeuristicPlanner::decide(std::span<const double> state, std::span<Si
 std::size_t MyopicPlanner::decide(std::span<const double> state, std::span<Site> destinations) {
   finder().find(state, choices_);
   const std::size_t best = choices_.best();
+  weighed(best_alternatives(choices_, choices_.rewards, most_alternatives));
   std::ranges::copy(choices_.of(best), destinations.begin());
   return choices_.timings[best];
 }

@@ -41,6 +41,13 @@ struct Plan {
   Timing timing;
 };
 
+// A plan that was weighed: what it and the sequences after it are worth to whoever weighed it.
+struct Alternative {
+  std::vector<Site> destinations;
+  double value = 0.0;  // sum of expected rewards, with a learned value of what comes after if there is one
+  std::size_t sequences = 1;  // looked ahead, this plan's included
+};
+
 struct Transition {
   Observation before;
   Plan plan;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "skein/planning/plan.h"
 
@@ -21,6 +22,8 @@ class Planner {
   virtual void begin(std::uint64_t seed) = 0;
   // A legal plan: no two swarms at one site, all within reach. Observations come in the order of sequences.
   virtual Plan choose(const Observation& observation) = 0;
+  // What it weighed for its last choice, the best few first; nothing from a planner that gives no values.
+  [[nodiscard]] virtual std::vector<Alternative> alternatives() const { return {}; }
 };
 
 }  // namespace skein

@@ -28,7 +28,8 @@ double objective_constant(const Scenario& scenario, const Timing& timing) {
   BoundSteps steps = bound_steps(learning);
   steps.local_period = static_cast<std::size_t>(timing.local_period);
   steps.global_period = static_cast<std::size_t>(timing.global_period);
-  const SwarmBoundCoefficients bound = build_bound(scenario, steps.local_period, steps.global_period);
+  const SwarmBoundCoefficients bound =
+      build_bound(scenario, steps.local_period, steps.global_period, learning.bound);
   const GradientBound<double> from_start = gradient_bound(
       steps, learning.bound,
       GradientInputs<double>{.start_gap = std::log(static_cast<double>(num_classes(scenario.data.source))),
@@ -150,6 +151,10 @@ PreparedMission::PreparedMission(const Scenario& scenario, std::shared_ptr<const
 
 OffloadResult PreparedMission::decide(const LeaderTask& task, std::span<const double> device_data) const {
   const std::size_t left = task.num_global_rounds - task.global_round;
+  std::optional<BoundConstants> constants;
+  if (task.constants != nullptr) {
+    constants = within_conditions(bound_steps(scenario_.learning), *task.constants);
+  }
   const OffloadingSite site{
       .swarm = task.swarm,
       .cluster = task.cluster,
@@ -158,21 +163,22 @@ OffloadResult PreparedMission::decide(const LeaderTask& task, std::span<const do
       .global_period = task.global_period,
       .rounds = {.local_aggregations = left * task.global_period, .global_aggregations = left},
       .slowest_trip = Time(task.slowest_trip_s),
+      .constants = constants,
       .leader = task.members.leader,
       .conditions = task.conditions};
   OffloadingProblem problem = build_offloading(scenario_, world_, site, device_data, task.batteries);
   const OffloadingInstance whole = problem.rounds.front();
   const bool all_there = task.members.workers.size() == whole.num_workers() &&
                          task.members.coordinators.size() == whole.num_coordinators();
-  if (all_there) {
-    return solve_problem(*offloader_, scenario_.offloading.battery, problem, nullptr);
-  }
   // Solved for those who are there; the others get and do nothing.
   for (OffloadingInstance& round : problem.rounds) {
-    round = with_uavs(round, task.members.workers, task.members.coordinators);
+    if (!all_there) {
+      round = with_uavs(round, task.members.workers, task.members.coordinators);
+    }
   }
   OffloadResult result = solve_problem(*offloader_, scenario_.offloading.battery, problem, nullptr);
-  for (std::size_t k = 0; k < result.decisions.size(); ++k) {
+  result.bound_constant = whole.bound.constant;
+  for (std::size_t k = 0; k < result.decisions.size() && !all_there; ++k) {
     result.decisions[k] =
         among_all_uavs(whole, task.members.workers, task.members.coordinators, result.decisions[k]);
     result.evaluations[k] = evaluate(whole, result.decisions[k]);
@@ -254,7 +260,8 @@ CoreNetwork PreparedMission::start(Planner& planner) {
                    .seed = world_.seed,
                    .point_size = sampled(scenario_.offloading.point_size, "point size"),
                    .model_size = sampled(scenario_.offloading.model_size, "model size"),
-                   .faults = FaultSchedule(faults_)},
+                   .faults = FaultSchedule(faults_),
+                   .measures_constants = scenario_.offloading.constants == ConstantsSource::measured},
       pool_};
 }
 

@@ -32,15 +32,16 @@ std::unique_ptr<Offloader> build_offloader(OffloadingMethod method) {
 }
 
 SwarmBoundCoefficients build_bound(const Scenario& scenario) {
-  return build_bound(scenario, scenario.learning.local_period, scenario.learning.global_period);
+  return build_bound(scenario, scenario.learning.local_period, scenario.learning.global_period,
+                     scenario.learning.bound);
 }
 
 SwarmBoundCoefficients build_bound(const Scenario& scenario, std::size_t local_period,
-                                   std::size_t global_period) {
+                                   std::size_t global_period, const BoundConstants& constants) {
   BoundSteps steps = bound_steps(scenario.learning);
   steps.local_period = local_period;
   steps.global_period = global_period;
-  const SwarmBoundSetting setting{.constants = scenario.learning.bound,
+  const SwarmBoundSetting setting{.constants = constants,
                                   .steps = steps,
                                   .gradient_weight = scenario.offloading.gradient_weight,
                                   .mismatch_weight = scenario.offloading.mismatch_weight,
@@ -106,7 +107,8 @@ OffloadingProblem build_offloading(const Scenario& scenario, const World& world,
   OffloadingInstance p;
   p.name = fmt::format("swarm {} above {}", site.swarm + 1, world.site_name(site.cluster));
   p.learning_weight = options.learning_weight;
-  p.bound = build_bound(scenario, site.local_period, site.global_period);
+  p.bound = build_bound(scenario, site.local_period, site.global_period,
+                        site.constants.value_or(scenario.learning.bound));
   p.point_bits = sampled(options.point_size, "point size").si();
   p.local_period = static_cast<double>(site.local_period);
   p.local_time_limit = limit.si();

@@ -22,7 +22,7 @@ std::unique_ptr<Offloader> build_offloader(OffloadingMethod method);
 // bounds do not hold.
 SwarmBoundCoefficients build_bound(const Scenario& scenario);
 SwarmBoundCoefficients build_bound(const Scenario& scenario, std::size_t local_period,
-                                   std::size_t global_period);
+                                   std::size_t global_period, const BoundConstants& constants);
 
 // How many aggregations a training sequence has, for what is spent on them.
 struct SequenceRounds {
@@ -35,11 +35,12 @@ struct OffloadingSite {
   std::size_t swarm = 0;
   std::size_t cluster = 0;
   std::size_t sequence = 0;
-  std::size_t local_period = 1;         // tau_L
-  std::size_t global_period = 1;        // tau_G: local rounds of the problem
-  SequenceRounds rounds{};              // that the batteries must last for
-  Time slowest_trip{};                  // of all leaders to an access point and back: others wait for it
-  std::optional<std::size_t> leader{};  // of the world's UAVs, where another took the role
+  std::size_t local_period = 1;   // tau_L
+  std::size_t global_period = 1;  // tau_G: local rounds of the problem
+  SequenceRounds rounds{};        // that the batteries must last for
+  Time slowest_trip{};            // of all leaders to an access point and back: others wait for it
+  std::optional<BoundConstants> constants{};  // where they were measured
+  std::optional<std::size_t> leader{};        // of the world's UAVs, where another took the role
   LinkConditions conditions{};
 };
 // With the scenario's periods, at the start of a sequence.

@@ -302,6 +302,7 @@ CoreNetwork::Round CoreNetwork::prepare_round(const SequenceRecord& record, cons
   }
   for (LeaderTask& task : prepared.tasks) {
     task.slowest_trip_s = slowest;
+    task.constants = constants_;
   }
   return prepared;
 }
@@ -404,8 +405,11 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
       1, static_cast<std::size_t>(std::llround(plan.timing.duration)) / (local_period * global_period));
   Round current;
   std::vector<LeaderUpdate> updates;
+  const std::shared_ptr<const Model> first_model = global_;
   double now = begin;
   std::vector<double> objective_sums(world.swarms.size(), 0.0);
+  double bound_sum = 0.0;
+  std::size_t num_bounds = 0;
   for (std::size_t round = 0; round < record.global_rounds; ++round) {
     now_.round = round;
     if (round > 0) {
@@ -413,6 +417,9 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
     }
     current = prepare_round(record, plan, round);
     const std::vector<LeaderTask>& tasks = current.tasks;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      record.swarms[tasks[i].swarm].access_point = current.links[i].access_point;
+    }
     updates = setup_.fleet->run(tasks);
     // The slowest swarm, its leader's trip included, ends the round for all.
     const std::vector<double> durations = signal(current, updates, record);
@@ -446,8 +453,16 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
       for (const OffloadSummary& summary : updates[i].rounds) {
         const double learning = setup_.learning_weight * summary.learning;
         objective_sums[swarm] += summary.objective - learning + learning / num_rounds;
+        bound_sum += summary.gradient_bound;
+        ++num_bounds;
       }
-      own.last_rounds = updates[i].rounds;
+      if (!updates[i].rounds.empty()) {
+        own.rounds.push_back({.start_s = now,
+                              .training_s = durations[i] - away,
+                              .trip_s = away,
+                              .local_rounds = updates[i].rounds.size(),
+                              .decision = updates[i].rounds.front()});
+      }
       record.data_bits += updates[i].data_bits;
       record.model_bits += updates[i].model_bits;
     }
@@ -464,6 +479,19 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
   for (LeaderTask& task : tasks) {
     task.model = global_;
     task.first_iteration = iterations_;
+  }
+  if (setup_.measures_constants && global_ != first_model) {
+    std::vector<std::vector<WorkerTask>> workers;
+    for (const LeaderUpdate& update : updates) {
+      if (!update.workers.empty()) {
+        workers.push_back(update.workers);
+      }
+    }
+    if (!workers.empty()) {
+      constants_ = std::make_shared<const BoundConstants>(
+          setup_.field->measure_constants(workers, *first_model, *global_));
+      record.constants = constants_;
+    }
   }
   std::vector<Model> own_models = setup_.fleet->personalise(tasks, updates);
   double gradient_sum = 0.0;
@@ -485,6 +513,7 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
     record.mean_objective += swarm.objective / static_cast<double>(tasks.size());
   }
   record.squared_meta_gradient = gradient_sum / static_cast<double>(tasks.size());
+  record.gradient_bound = num_bounds > 0 ? bound_sum / static_cast<double>(num_bounds) : 0.0;
 }
 
 SequenceRecord CoreNetwork::step(const Progress& progress) {
@@ -507,6 +536,7 @@ SequenceRecord CoreNetwork::step(const Progress& progress) {
 
   seen_.push_back(observe());
   record.plan = setup_.planner->choose(seen_.back());
+  record.alternatives = setup_.planner->alternatives();
   const Plan& plan = record.plan;
   expect(plan.destinations.size() == world.swarms.size(), "a plan has a destination for every swarm");
   fly(plan, record);
@@ -570,6 +600,7 @@ std::string CoreNetwork::save() const {
   bytes.put(timing_);
   bytes.put<std::uint64_t>(iterations_);
   bytes.put_list(*global_);
+  bytes.put_list(constants_ ? std::vector<BoundConstants>{*constants_} : std::vector<BoundConstants>{});
   for (const ClusterState& cluster : clusters_) {
     bytes.put_list(*cluster.model);
     bytes.put(cluster.age);
@@ -604,6 +635,8 @@ void CoreNetwork::restore(const std::string& text) {
   timing_ = bytes.get<Timing>();
   iterations_ = bytes.get<std::uint64_t>();
   global_ = std::make_shared<const Model>(bytes.get_list<Model>());
+  const auto constants = bytes.get_list<std::vector<BoundConstants>>();
+  constants_ = constants.empty() ? nullptr : std::make_shared<const BoundConstants>(constants.front());
   for (ClusterState& cluster : clusters_) {
     cluster.model = std::make_shared<const Model>(bytes.get_list<Model>());
     cluster.age = bytes.get<double>();

@@ -57,6 +57,7 @@ struct MissionSetup {
   DataSize point_size{};
   DataSize model_size{};
   FaultSchedule faults{};
+  bool measures_constants = true;  // of the convergence bounds, for the leaders
 };
 
 class CoreNetwork {
@@ -126,6 +127,7 @@ class CoreNetwork {
   Timing timing_;
   std::size_t iterations_ = 0;  // local iterations of the mission so far
   FaultSchedule::Moment now_{};
+  std::shared_ptr<const BoundConstants> constants_{};
   std::vector<Observation> seen_;
 };
 

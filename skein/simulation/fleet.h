@@ -34,7 +34,8 @@ struct LeaderTask {
   SwarmMembers members{};                     // who takes part
   std::vector<std::size_t> silent_devices{};  // numbers within the cluster
   LinkConditions conditions{};
-  double slowest_trip_s = 0.0;  // of all leaders to an access point and back
+  std::shared_ptr<const BoundConstants> constants{};  // as the core network has measured them; or none yet
+  double slowest_trip_s = 0.0;                        // of all leaders to an access point and back
 };
 
 struct EnergyUse {
@@ -46,8 +47,9 @@ struct EnergyUse {
 
 // What a leader decided for a local round, for the record.
 struct OffloadSummary {
-  double objective = 0.0;  // O of the round, its constant included
-  double learning = 0.0;
+  double objective = 0.0;       // O of the round, its constant included
+  double learning = 0.0;        // its first part, before weighting, without the constant
+  double gradient_bound = 0.0;  // on the squared meta-gradient, as problem P has it
   double kkt_residual = 0.0;
   std::vector<double> data{};          // points at each of the swarm's workers and coordinators
   std::vector<double> processed{};     // points of a local iteration, of each worker

@@ -206,6 +206,7 @@ std::vector<LeaderUpdate> LocalFleet::run(std::span<const LeaderTask> tasks) {
       OffloadSummary& summary = updates[i].rounds.emplace_back();
       summary.objective = evaluation.objective;
       summary.learning = evaluation.learning;
+      summary.gradient_bound = evaluation.learning + decisions[i].bound_constant;
       summary.kkt_residual = decisions[i].certificate.kkt_residual;
       summary.processed = evaluation.processed;
       summary.clock = decision.clock;

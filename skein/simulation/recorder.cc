@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -14,6 +15,46 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// To a tenth: enough for pictures, and short.
+Json tenths(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) {
+    list.push_back(std::round(10.0 * value) / 10.0);
+  }
+  return list;
+}
+
+// Where a swarm's UAVs hover above a cluster: leader, workers, coordinators.
+Json arrival_of(const World& world, std::size_t swarm, const SwarmRecord& record) {
+  Json arrival = {{"at", world.site_name(record.to)}};
+  if (record.active) {
+    Json positions = Json::array();
+    for (const Position& p : hover_points(world, swarm, record.to)) {
+      positions.push_back(tenths({p.x.si(), p.y.si(), p.z.si()}));
+    }
+    arrival["access_point"] = fmt::format("A:{}", record.access_point + 1);
+    arrival["positions_m"] = std::move(positions);
+  }
+  return arrival;
+}
+
+Json decision_of(const std::string& cluster, std::size_t round, const RoundRecord& record) {
+  const OffloadSummary& decision = record.decision;
+  return {{"cluster", cluster},
+          {"round", round},
+          {"local_rounds", record.local_rounds},
+          {"training_s", record.training_s},
+          {"trip_s", record.trip_s},
+          {"objective", decision.objective},
+          {"gradient_bound", decision.gradient_bound},
+          {"kkt_residual", decision.kkt_residual},
+          {"data_points", tenths(decision.data)},
+          {"processed_points", tenths(decision.processed)},
+          {"clock_Hz", tenths(decision.clock)},
+          {"device_flow_points", tenths(decision.device_flow)},
+          {"relay_flow_points", tenths(decision.relay_flow)}};
+}
+
 }  // namespace
 
 MissionRecorder::MissionRecorder(const World& world)
@@ -24,8 +65,12 @@ MissionRecorder::MissionRecorder(const World& world)
       "sequence,start_s,end_s,duration_local_iterations,local_period,global_period,global_rounds,active_"
       "swarms,"
       "mean_accuracy_percent,worst_accuracy_percent,mean_age_sequences,reward,mean_objective,"
-      "squared_meta_gradient,data_Mbit,model_Mbit,below_threshold,shortfall_J,messages,message_Mbit,refused_"
-      "messages,faults,rejected_updates,unreachable_updates\n";
+      "squared_meta_gradient,gradient_bound,data_Mbit,model_Mbit,below_threshold,shortfall_J,messages,"
+      "message_Mbit,refused_messages,faults,rejected_updates,unreachable_updates";
+  for (const EnergyKind kind : all_energy_kinds) {
+    sequences_ += fmt::format(",total_{}_J", to_string(kind));
+  }
+  sequences_ += "\n";
   clusters_ =
       "sequence,cluster,visited,handed_over_s,age_sequences,accuracy_before_percent,accuracy_after_percent,"
       "loss_before_nats,loss_after_nats,drift,squared_gradient\n";
@@ -62,6 +107,23 @@ void MissionRecorder::record(const SequenceRecord& record, const State& state) {
                     cluster.drift >= 0.0 ? fmt::format("{}", cluster.drift) : "", cluster.squared_gradient);
   }
   age_sum_ += age;
+  if (!record.alternatives.empty()) {
+    Json weighed = Json::array();
+    for (const Alternative& alternative : record.alternatives) {
+      Json sites = Json::array();
+      for (const Site site : alternative.destinations) {
+        sites.push_back(world_.site_name(site));
+      }
+      weighed.push_back(
+          {{"destinations", sites}, {"value", alternative.value}, {"sequences", alternative.sequences}});
+    }
+    events_ += Json{{"time_s", record.start_s},
+                    {"sequence", record.sequence},
+                    {"event", "planned"},
+                    {"alternatives", weighed}}
+                   .dump() +
+               "\n";
+  }
   std::size_t active = 0;
   for (std::size_t s = 0; s < record.swarms.size(); ++s) {
     const SwarmRecord& swarm = record.swarms[s];
@@ -82,7 +144,7 @@ void MissionRecorder::record(const SequenceRecord& record, const State& state) {
     };
     event(record.start_s, "leaves",
           {{"from", world_.site_name(swarm.from)}, {"to", world_.site_name(swarm.to)}});
-    event(swarm.arrival_s, "arrives", {{"at", world_.site_name(swarm.to)}});
+    event(swarm.arrival_s, "arrives", arrival_of(world_, s, swarm));
     if (world_.is_station(swarm.to)) {
       event(swarm.finished_s, "recharged", {{"energy_J", swarm.recharged_j}});
     } else if (!swarm.active) {
@@ -94,21 +156,31 @@ void MissionRecorder::record(const SequenceRecord& record, const State& state) {
             {{"to", world_.site_name(swarm.to)},
              {"accuracy_before_percent", 100.0 * record.clusters[swarm.to].accuracy_before},
              {"accuracy_after_percent", 100.0 * record.clusters[swarm.to].accuracy_after}});
-      Json decisions = Json::array();
-      for (const OffloadSummary& summary : swarm.last_rounds) {
-        decisions.push_back({{"objective", summary.objective},
-                             {"kkt_residual", summary.kkt_residual},
-                             {"data_points", summary.data},
-                             {"processed_points", summary.processed},
-                             {"clock_Hz", summary.clock},
-                             {"device_flow_points", summary.device_flow},
-                             {"relay_flow_points", summary.relay_flow}});
+      for (std::size_t round = 0; round < swarm.rounds.size(); ++round) {
+        event(swarm.rounds[round].start_s, "decided",
+              decision_of(world_.site_name(swarm.to), round, swarm.rounds[round]));
       }
-      event(swarm.finished_s, "decided", {{"cluster", world_.site_name(swarm.to)}, {"rounds", decisions}});
     }
     if (swarm.least_margin_j < 0.0) {
       event(record.end_s, "below threshold", {{"margin_J", swarm.least_margin_j}});
     }
+  }
+  if (record.constants != nullptr) {
+    const BoundConstants& c = *record.constants;
+    events_ += Json{{"time_s", record.end_s},
+                    {"sequence", record.sequence},
+                    {"event", "measured constants"},
+                    {"gradient_bound", c.gradient_bound},
+                    {"gradient_lipschitz", c.gradient_lipschitz},
+                    {"meta_lipschitz", c.meta_lipschitz},
+                    {"gradient_variance", c.gradient_variance},
+                    {"hessian_variance", c.hessian_variance},
+                    {"swarm_gradient_variability", c.swarm_gradient_variability},
+                    {"swarm_hessian_variability", c.swarm_hessian_variability},
+                    {"network_gradient_variability", c.network_gradient_variability},
+                    {"network_hessian_variability", c.network_hessian_variability}}
+                   .dump() +
+               "\n";
   }
   for (const FaultNote& note : record.faults) {
     events_ +=
@@ -117,13 +189,17 @@ void MissionRecorder::record(const SequenceRecord& record, const State& state) {
         "\n";
   }
   sequences_ += fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", record.sequence,
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", record.sequence,
       record.start_s, record.end_s, record.plan.timing.duration, record.plan.timing.local_period,
       record.plan.timing.global_period, record.global_rounds, active, 100.0 * mean, 100.0 * worst, age,
-      record.reward, record.mean_objective, record.squared_meta_gradient, record.data_bits / 1e6,
-      record.model_bits / 1e6, record.below_threshold, record.shortfall_j, record.signalling.messages,
-      static_cast<double>(record.signalling.bits) / 1e6, record.signalling.refused, record.faults.size(),
-      record.rejected_updates, record.unreachable_updates);
+      record.reward, record.mean_objective, record.squared_meta_gradient, record.gradient_bound,
+      record.data_bits / 1e6, record.model_bits / 1e6, record.below_threshold, record.shortfall_j,
+      record.signalling.messages, static_cast<double>(record.signalling.bits) / 1e6,
+      record.signalling.refused, record.faults.size(), record.rejected_updates, record.unreachable_updates);
+  for (const EnergyKind kind : all_energy_kinds) {
+    sequences_ += fmt::format(",{}", to_energy(state.ledger.spent_on(kind)).si());
+  }
+  sequences_ += "\n";
   for (std::size_t id = 0; id < world_.uavs.size(); ++id) {
     const Uav& uav = world_.uavs[id];
     constexpr std::array roles{"leader", "worker", "coordinator"};

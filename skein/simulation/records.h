@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,15 @@
 #include "skein/simulation/fleet.h"
 
 namespace skein {
+
+// One global round of a swarm.
+struct RoundRecord {
+  double start_s = 0.0;
+  double training_s = 0.0;  // its local rounds: gathering, processing, models to the leader and back
+  double trip_s = 0.0;      // of its leader, to the access point and back
+  std::size_t local_rounds = 0;
+  OffloadSummary decision{};  // of the first local round; the others differ by what has arrived meanwhile
+};
 
 struct SwarmRecord {
   std::size_t from = 0;  // sites
@@ -25,8 +35,9 @@ struct SwarmRecord {
   double objective = 0.0;        // O(s), as in the planner's tables
   std::uint64_t points_sent = 0;
   std::uint64_t points_trained = 0;
-  std::string culprit{};                      // why it did not train, if so
-  std::vector<OffloadSummary> last_rounds{};  // decisions of its last global round
+  std::string culprit{};              // why it did not train, if so
+  std::size_t access_point = 0;       // that its leader flies to, if active
+  std::vector<RoundRecord> rounds{};  // global rounds in which it trained
 };
 
 struct ClusterRecord {
@@ -61,9 +72,11 @@ struct SequenceRecord {
   double start_s = 0.0;
   double end_s = 0.0;
   Plan plan{};
+  std::vector<Alternative> alternatives{};  // that the planner weighed
   double reward = 0.0;
   double mean_objective = 0.0;         // over active swarms
   double squared_meta_gradient = 0.0;  // of the global model, mean over visited clusters
+  double gradient_bound = 0.0;         // what problem P bounds it by, mean over active swarms and rounds
   std::size_t global_rounds = 0;
   std::size_t local_iterations = 0;
   double data_bits = 0.0;
@@ -71,6 +84,7 @@ struct SequenceRecord {
   std::size_t below_threshold = 0;  // swarms
   double shortfall_j = 0.0;         // asked of empty batteries
   SignallingRecord signalling{};
+  std::shared_ptr<const BoundConstants> constants{};  // measured at the end, for the next
   std::vector<FaultNote> faults{};
   std::size_t rejected_updates = 0;
   std::size_t unreachable_updates = 0;  // no access point

@@ -1,0 +1,15 @@
+import { defineConfig } from 'vite';
+
+// One script and one style with fixed names: the program puts them together (apps/skein/report.cc, serve.cc).
+export default defineConfig({
+  build: {
+    target: 'es2020',
+    cssCodeSplit: false,
+    emptyOutDir: true,
+    modulePreload: false,
+    rollupOptions: {
+      input: 'src/main.ts',
+      output: { format: 'iife', entryFileNames: 'page.js', assetFileNames: 'page.[ext]' },
+    },
+  },
+});
