@@ -3,6 +3,7 @@
 #include <Eigen/OrderingMethods>
 #include <Eigen/SparseCore>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -12,6 +13,25 @@ namespace skein::gp {
 namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+struct Columns {
+  std::array<const double*, 4> entries;
+  std::array<double, 4> factors;
+};
+// target += sum of factor times column.
+void add_four(double* __restrict target, const Columns& columns, std::size_t begin, std::size_t end) {
+  const auto [c0, c1, c2, c3] = columns.entries;
+  const auto [f0, f1, f2, f3] = columns.factors;
+  for (std::size_t i = begin; i < end; ++i) {
+    target[i] += (f0 * c0[i] + f1 * c1[i]) + (f2 * c2[i] + f3 * c3[i]);
+  }
+}
+void add_one(double* __restrict target, const double* column, double factor, std::size_t begin,
+             std::size_t end) {
+  for (std::size_t i = begin; i < end; ++i) {
+    target[i] += factor * column[i];
+  }
+}
 
 }  // namespace
 
@@ -304,31 +324,23 @@ void SparseLdl::add_to_corner() {
     std::fill_n(sums, size * size, 0.0);
     std::size_t c = 0;
     for (; c + 4 <= group.columns.size(); c += 4) {
-      const double* const l0 = values + group.first_entries[c];
-      const double* const l1 = values + group.first_entries[c + 1];
-      const double* const l2 = values + group.first_entries[c + 2];
-      const double* const l3 = values + group.first_entries[c + 3];
-      const double d0 = pivots[group.columns[c]];
-      const double d1 = pivots[group.columns[c + 1]];
-      const double d2 = pivots[group.columns[c + 2]];
-      const double d3 = pivots[group.columns[c + 3]];
+      Columns columns{};
+      std::array<double, 4> scales{};
+      for (std::size_t n = 0; n < 4; ++n) {
+        columns.entries[n] = values + group.first_entries[c + n];
+        scales[n] = pivots[group.columns[c + n]];
+      }
       for (std::size_t a = 0; a < size; ++a) {
-        const double f0 = d0 * l0[a];
-        const double f1 = d1 * l1[a];
-        const double f2 = d2 * l2[a];
-        const double f3 = d3 * l3[a];
-        for (std::size_t b = a; b < size; ++b) {
-          sums[a * size + b] += (f0 * l0[b] + f1 * l1[b]) + (f2 * l2[b] + f3 * l3[b]);
+        for (std::size_t n = 0; n < 4; ++n) {
+          columns.factors[n] = scales[n] * columns.entries[n][a];
         }
+        add_four(sums + a * size, columns, a, size);
       }
     }
     for (; c < group.columns.size(); ++c) {
-      const double* const l = values + group.first_entries[c];
+      const double* const column = values + group.first_entries[c];
       for (std::size_t a = 0; a < size; ++a) {
-        const double factor = pivots[group.columns[c]] * l[a];
-        for (std::size_t b = a; b < size; ++b) {
-          sums[a * size + b] += factor * l[b];
-        }
+        add_one(sums + a * size, column, pivots[group.columns[c]] * column[a], a, size);
       }
     }
     for (std::size_t a = 0; a < size; ++a) {
@@ -345,15 +357,22 @@ void SparseLdl::factorise_corner(double least_pivot) {
   double* const corner = values_.data() + first_corner_;
   for (std::size_t k = 0; k < size; ++k) {
     double* const column = corner + k * size;
+    std::size_t c = 0;
+    for (; c + 4 <= k; c += 4) {
+      Columns columns{};
+      for (std::size_t n = 0; n < 4; ++n) {
+        columns.entries[n] = corner + (c + n) * size;
+        columns.factors[n] = -columns.entries[n][k] * columns.entries[n][c + n];
+      }
+      add_four(column, columns, k, size);
+    }
+    for (; c < k; ++c) {
+      const double* const earlier = corner + c * size;
+      add_one(column, earlier, -earlier[k] * earlier[c], k, size);
+    }
     const double inverse = inverse_of(column[k], least_pivot);
     inverse_pivots_[num_sparse_ + k] = inverse;
-    for (std::size_t j = k + 1; j < size; ++j) {
-      const double factor = column[j] * inverse;
-      double* const target = corner + j * size;
-      for (std::size_t i = j; i < size; ++i) {
-        target[i] -= factor * column[i];
-      }
-    }
+    column[k] = 1.0 / inverse;
     for (std::size_t i = k + 1; i < size; ++i) {
       column[i] *= inverse;
     }
