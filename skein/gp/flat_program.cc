@@ -10,13 +10,14 @@
 namespace skein::gp {
 namespace {
 
-// e^x for x <= 0 to about 1 ulp, and at least e^-700. Without branches, so that several are computed at once.
+constexpr double least_exponent = -700.0;
+
+// e^x to about 1 ulp, from there to 0. Without branches, so that several are computed at once.
 double exponential(double x) {
   constexpr double log2_e = 1.4426950408889634;
   constexpr double ln2_high = 6.93147180369123816490e-01;
   constexpr double ln2_low = 1.90821492927058770002e-10;
   constexpr double rounding = 6755399441055744.0;  // 1.5 * 2^52: adding it leaves a whole number
-  x = x < -700.0 ? -700.0 : x;
   const double shifted = x * log2_e + rounding;
   const double n = shifted - rounding;
   const double r = (x - n * ln2_high) - n * ln2_low;  // |r| <= log(2) / 2
@@ -56,6 +57,7 @@ FlatProgram::FlatProgram(const Program& program)
   factors_.reserve(3 * num_terms);
   jacobian_.reserve(2 * num_terms);
   hessian_.reserve(3 * num_terms);
+  products_.reserve(3 * num_terms);
   slots_.assign(size, 0);
   for (const ProgramVariable& variable : program.variables) {
     lower_.push_back(variable.lower > 0.0 ? std::log(variable.lower)
@@ -77,6 +79,7 @@ FlatProgram::FlatProgram(const Program& program)
     objective_ = program.objective.terms().front();
   }
   shares_.resize(terms_.size());
+  weights_.resize(terms_.size());
 }
 
 void FlatProgram::add_row(std::span<const Monomial> terms, bool is_objective) {
@@ -91,7 +94,8 @@ void FlatProgram::add_row(std::span<const Monomial> terms, bool is_objective) {
       slot = static_cast<std::uint32_t>(jacobian_.size());
       jacobian_.push_back({row, variable});
     }
-    factors_.push_back({exponent, static_cast<std::uint32_t>(variable), slot});
+    factors_.push_back({exponent, static_cast<std::uint32_t>(variable), slot,
+                        static_cast<std::uint32_t>(terms_.size() - 1)});
   };
   for (const Monomial& monomial : terms) {
     Term& term = terms_.emplace_back();
@@ -104,11 +108,11 @@ void FlatProgram::add_row(std::span<const Monomial> terms, bool is_objective) {
       add_factor(num_variables_, -1.0);
     }
     term.end_factor = factors_.size();
-    term.first_hessian = hessian_.size();
     if (terms.size() > 1) {
       for (std::size_t a = term.first_factor; a < term.end_factor; ++a) {
         for (std::size_t b = term.first_factor; b <= a; ++b) {
           hessian_.push_back({factors_[a].variable, factors_[b].variable});
+          products_.push_back({factors_[a].exponent * factors_[b].exponent, factors_[a].term});
         }
       }
     }
@@ -172,6 +176,7 @@ std::vector<double> FlatProgram::start(std::span<const double> log_values) const
 }
 
 double FlatProgram::values(std::span<const double> y, std::span<double> constraints) {
+  // Logarithms of the terms against the largest of their row, which is kept in `constraints`.
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     const Row& row = rows_[r];
     double most = -std::numeric_limits<double>::infinity();
@@ -184,24 +189,28 @@ double FlatProgram::values(std::span<const double> y, std::span<double> constrai
       shares_[k] = sum;
       most = std::max(most, sum);
     }
+    for (std::size_t k = row.first_term; k < row.end_term; ++k) {
+      shares_[k] = std::max(shares_[k] - most, least_exponent);
+    }
+    constraints[r] = most;
+  }
+  for (double& share : shares_) {
+    share = exponential(share);
+  }
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    const Row& row = rows_[r];
     if (row.end_term - row.first_term == 1) {
-      constraints[r] = most;
-      shares_[row.first_term] = 1.0;
       continue;
     }
-    const std::span<double> shares(shares_.data() + row.first_term, row.end_term - row.first_term);
     double total = 0.0;
-    for (double& share : shares) {
-      share = exponential(share - most);
-    }
-    for (const double share : shares) {
-      total += share;
+    for (std::size_t k = row.first_term; k < row.end_term; ++k) {
+      total += shares_[k];
     }
     const double scale = 1.0 / total;
-    for (double& share : shares) {
-      share *= scale;
+    for (std::size_t k = row.first_term; k < row.end_term; ++k) {
+      shares_[k] *= scale;
     }
-    constraints[r] = most + std::log(total);
+    constraints[r] += std::log(total);
   }
   return bound_variable_ ? y[num_variables_] : objective_.log_value(y);
 }
@@ -217,24 +226,16 @@ void FlatProgram::derivatives(std::span<const double> /*y*/, std::span<const dou
     }
   }
   std::ranges::fill(result.jacobian, 0.0);
+  for (const FlatFactor& factor : factors_) {
+    result.jacobian[factor.slot] += shares_[factor.term] * factor.exponent;
+  }
   for (std::size_t r = 0; r < rows_.size(); ++r) {
-    const Row& row = rows_[r];
-    const bool curved = row.end_term - row.first_term > 1;
-    for (std::size_t k = row.first_term; k < row.end_term; ++k) {
-      const Term& term = terms_[k];
-      for (std::size_t f = term.first_factor; f < term.end_factor; ++f) {
-        result.jacobian[factors_[f].slot] += shares_[k] * factors_[f].exponent;
-      }
-      if (curved) {
-        std::size_t entry = term.first_hessian;
-        const double weight = multipliers[r] * shares_[k];
-        for (std::size_t a = term.first_factor; a < term.end_factor; ++a) {
-          for (std::size_t b = term.first_factor; b <= a; ++b) {
-            result.hessian[entry++] = weight * factors_[a].exponent * factors_[b].exponent;
-          }
-        }
-      }
+    for (std::size_t k = rows_[r].first_term; k < rows_[r].end_term; ++k) {
+      weights_[k] = multipliers[r] * shares_[k];
     }
+  }
+  for (std::size_t e = 0; e < products_.size(); ++e) {
+    result.hessian[e] = weights_[products_[e].term] * products_[e].exponents;
   }
 }
 

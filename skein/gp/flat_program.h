@@ -43,12 +43,17 @@ class FlatProgram : public SmoothProgram {
     double log_coefficient = 0.0;
     std::size_t first_factor = 0;
     std::size_t end_factor = 0;
-    std::size_t first_hessian = 0;  // its entries: pairs of its factors
   };
   struct FlatFactor {
     double exponent = 0.0;
     std::uint32_t variable = 0;
     std::uint32_t slot = 0;  // in the Jacobian
+    std::uint32_t term = 0;
+  };
+  // An entry of the Hessian: of two factors of a term.
+  struct Product {
+    double exponents = 0.0;
+    std::uint32_t term = 0;
   };
   struct Row {
     std::size_t first_term = 0;
@@ -65,9 +70,11 @@ class FlatProgram : public SmoothProgram {
   std::vector<Row> rows_;
   std::vector<Term> terms_;
   std::vector<FlatFactor> factors_;
+  std::vector<Product> products_;  // one per entry of hessian_
   std::vector<Entry> jacobian_, hessian_;
   std::vector<std::uint32_t> slots_;  // of each variable in the last row that has it
   std::vector<double> shares_;        // of each term in its row, at the last point
+  std::vector<double> weights_;       // the same times the row's multiplier
 };
 
 }  // namespace skein::gp

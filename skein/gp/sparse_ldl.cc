@@ -178,7 +178,7 @@ void SparseLdl::find_pattern(const Neighbours& neighbours, const std::vector<int
   num_factor_entries_ = at(row_sum);
 
   // The corner is as large as it stays fairly full.
-  constexpr double full = 0.6;
+  constexpr double full = 0.9;
   num_sparse_ = dimension_;
   double entries = 0.0;
   for (std::size_t size = 1; size <= dimension_; ++size) {
