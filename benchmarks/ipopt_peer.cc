@@ -128,7 +128,128 @@ class Adapter : public Ipopt::TNLP {
   std::vector<double> constraints_, gradient_, jacobian_, hessian_, concave_, multipliers_;
 };
 
+// A geometric program in logarithms with constraints sum exp(...) <= 1: sparse, exact derivatives.
+class ExponentialProgram : public gp::SmoothProgram {
+ public:
+  ExponentialProgram(const gp::Program& program, double scale) : program_(program), scale_(scale) {
+    for (const gp::ProgramVariable& variable : program.variables) {
+      lower_.push_back(std::log(variable.lower));
+      upper_.push_back(std::log(variable.upper));
+    }
+    std::size_t row = 0;
+    for (const auto& equality : program.equalities) {
+      for (const gp::Factor& factor : equality.left.factors()) {
+        jacobian_.push_back({row, factor.variable});
+      }
+      ++row;
+    }
+    add_pairs(program.objective);
+    for (const auto& constraint : program.constraints) {
+      for (const gp::Monomial& term : constraint.left.terms()) {
+        for (const gp::Factor& factor : term.factors()) {
+          jacobian_.push_back({row, factor.variable});
+        }
+      }
+      add_pairs(constraint.left);
+      ++row;
+    }
+  }
+
+  [[nodiscard]] std::size_t num_equalities() const override { return program_.equalities.size(); }
+  [[nodiscard]] std::size_t num_inequalities() const override { return program_.constraints.size(); }
+  [[nodiscard]] std::span<const double> lower() const override { return lower_; }
+  [[nodiscard]] std::span<const double> upper() const override { return upper_; }
+  [[nodiscard]] std::span<const gp::Entry> jacobian_pattern() const override { return jacobian_; }
+  [[nodiscard]] std::span<const gp::Entry> hessian_pattern() const override { return hessian_; }
+
+  double values(std::span<const double> y, std::span<double> constraints) override {
+    std::size_t row = 0;
+    for (const auto& equality : program_.equalities) {
+      constraints[row++] = equality.left.log_value(y);
+    }
+    for (const auto& constraint : program_.constraints) {
+      constraints[row] = -1.0;
+      for (const gp::Monomial& term : constraint.left.terms()) {
+        constraints[row] += std::exp(term.log_value(y));
+      }
+      ++row;
+    }
+    double sum = 0.0;
+    for (const gp::Monomial& term : program_.objective.terms()) {
+      sum += std::exp(term.log_value(y));
+    }
+    return sum / scale_;
+  }
+  void derivatives(std::span<const double> y, std::span<const double> multipliers,
+                   const Derivatives& result) override {
+    std::ranges::fill(result.gradient, 0.0);
+    std::ranges::fill(result.concave, 0.0);
+    std::size_t j = 0;
+    std::size_t h = 0;
+    for (const auto& equality : program_.equalities) {
+      for (const gp::Factor& factor : equality.left.factors()) {
+        result.jacobian[j++] = factor.exponent;
+      }
+    }
+    const auto bend = [&](const gp::Monomial& term, double value) {
+      for (const gp::Factor& a : term.factors()) {
+        for (const gp::Factor& b : term.factors()) {
+          if (b.variable <= a.variable) {
+            result.hessian[h++] = value * a.exponent * b.exponent;
+          }
+        }
+      }
+    };
+    for (const gp::Monomial& term : program_.objective.terms()) {
+      const double value = std::exp(term.log_value(y)) / scale_;
+      for (const gp::Factor& factor : term.factors()) {
+        result.gradient[factor.variable] += value * factor.exponent;
+      }
+      bend(term, value);
+    }
+    std::size_t row = num_equalities();
+    for (const auto& constraint : program_.constraints) {
+      for (const gp::Monomial& term : constraint.left.terms()) {
+        const double value = std::exp(term.log_value(y));
+        for (const gp::Factor& factor : term.factors()) {
+          result.jacobian[j++] = value * factor.exponent;
+        }
+        bend(term, multipliers[row] * value);
+      }
+      ++row;
+    }
+  }
+
+ private:
+  void add_pairs(const gp::Posynomial& posynomial) {
+    for (const gp::Monomial& term : posynomial.terms()) {
+      for (const gp::Factor& a : term.factors()) {
+        for (const gp::Factor& b : term.factors()) {
+          if (b.variable <= a.variable) {
+            hessian_.push_back({a.variable, b.variable});
+          }
+        }
+      }
+    }
+  }
+
+  const gp::Program& program_;
+  double scale_;  // the objective is divided by it
+  std::vector<double> lower_, upper_;
+  std::vector<gp::Entry> jacobian_, hessian_;
+};
+
 }  // namespace
+
+IpoptResult solve_with_ipopt(const gp::Program& program, std::span<const double> values, double tolerance) {
+  std::vector<double> start(values.begin(), values.end());
+  std::ranges::transform(start, start.begin(), [](double value) { return std::log(value); });
+  const double scale = std::exp(program.objective.log_value(start));
+  ExponentialProgram exponential(program, scale);
+  IpoptResult result = solve_with_ipopt(exponential, start, tolerance);
+  result.objective *= scale;
+  return result;
+}
 
 IpoptResult solve_with_ipopt(gp::SmoothProgram& program, std::span<const double> start, double tolerance) {
   const Ipopt::SmartPtr<Adapter> adapter = new Adapter(program, start);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "skein/gp/interior_point.h"
+#include "skein/gp/program.h"
 
 namespace skein {
 
@@ -16,7 +17,9 @@ struct IpoptResult {
   std::size_t iterations = 0;
 };
 
-// Hessians must be exact: hessian plus concave.
+// A geometric program, from values of its variables.
+IpoptResult solve_with_ipopt(const gp::Program& program, std::span<const double> values, double tolerance);
+// Any program; Hessians must be exact: hessian plus concave.
 IpoptResult solve_with_ipopt(gp::SmoothProgram& program, std::span<const double> start, double tolerance);
 
 }  // namespace skein

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
 
 #include "figure.h"
 #include "plan.h"
@@ -69,9 +71,15 @@ class PlanningStudy {
   [[nodiscard]] std::size_t seeds() const {
     return options_.seeds > 0 ? options_.seeds : options_.quick ? 1 : 3;
   }
-  [[nodiscard]] MissionOptions missions(std::uint64_t seed, std::size_t sequence) const {
+  [[nodiscard]] MissionOptions missions(std::uint64_t seed) const {
     return {.starts = options_.quick ? std::size_t{2} : std::size_t{8},
             .epochs = options_.quick ? std::size_t{150} : std::size_t{400},
+            .seed = 1000 + 100 * seed};
+  }
+  // Where agents differ more than missions: shorter ones, so that there is time for more seeds.
+  [[nodiscard]] MissionOptions drift_missions(std::uint64_t seed, std::size_t sequence) const {
+    return {.starts = options_.quick ? std::size_t{2} : std::size_t{4},
+            .epochs = options_.quick ? std::size_t{150} : std::size_t{300},
             .seed = 1000 + 100 * seed,
             .sequence = sequence};
   }
@@ -84,14 +92,20 @@ class PlanningStudy {
   // One score per seed.
   std::vector<MissionScore> scores(const PlanSetup& setup,
                                    const std::shared_ptr<const Environment>& environment,
-                                   const std::string& planner, std::size_t sequence = 0) {
+                                   const std::string& planner) {
+    return scores(setup, environment, planner, [&](std::uint64_t seed) { return missions(seed); });
+  }
+  std::vector<MissionScore> scores(const PlanSetup& setup,
+                                   const std::shared_ptr<const Environment>& environment,
+                                   const std::string& planner,
+                                   const std::function<MissionOptions(std::uint64_t)>& missions) {
     std::vector<MissionScore> list;
     for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
       const Agents agents = agents_for(planner, plan_, setup, environment, seed, directory_, pool_,
                                        [&](double fraction) { progress_.show(planner, fraction); });
       list.push_back(mean_of(evaluate(*environment,
                                       planner_factory(planner, environment, setup.scenario.planning, agents),
-                                      missions(seed, sequence), pool_)));
+                                      missions(seed), pool_)));
       progress_.show(planner, 1.0);
     }
     return list;
@@ -233,40 +247,65 @@ std::string PlanningStudy::sensitivity_part() {
   return "## Sensitivity\n\n" + markdown_table(rows) + "\n";
 }
 
+// From the first list to the second, seed by seed.
+template <class Number>
+std::string change_of(const std::array<std::vector<MissionScore>, 2>& ends, int digits,
+                      const Number& number) {
+  std::vector<double> changes;
+  for (std::size_t seed = 0; seed < ends[0].size(); ++seed) {
+    changes.push_back(number(ends[1][seed]) - number(ends[0][seed]));
+  }
+  const MeanInterval interval = mean_interval(changes);
+  return changes.size() > 1
+             ? fmt::format("{:+.{}f} ± {:.{}f}", interval.mean, digits, interval.half_width, digits)
+             : fmt::format("{:+.{}f}", interval.mean, digits);
+}
+
 std::string PlanningStudy::drift_part() {
   constexpr std::size_t sequences = 30000;  // as published
-  constexpr std::size_t parts = 4;
   Rows rows{
       {"planner", "drift at its", "reward", "C:1", "C:2", "C:3", "C:4", "C:5", "C:6", "C:7", "C:8",
        "stations"},
       {"published", "start", "", "0.20", "0.19", "0.22", "0.24", "0.32", "0.22", "0.33", "0.34", "0.94"},
       {"published", "end", "", "0.27", "0.24", "0.43", "0.16", "0.23", "0.13", "0.28", "0.17", "1.09"}};
+  Rows changes{
+      {"planner", "change of reward", "of visits to C:3", "of visits to C:4", "of all visits to clusters"}};
   Panel panel{.title = "C:3 (full) and C:4 (dashed)", .series = {}};
-  constexpr std::array colours{blue, orange, green};
+  constexpr std::array colours{blue, orange, green, purple};
   const PlanSetup moving =
       setup(thresholds[0].kilojoules, {fmt::format("planning.drift.sequences={}", sequences)});
   const Environment& e = *moving.environment;
-  for (const std::string planner : {"guided", "learned", "beam"}) {
+  for (const std::string planner : {"guided", "learned", "beam", "myopic"}) {
     const char* colour = colours[panel.series.size() / 2];
+    std::array<std::vector<MissionScore>, 2> ends;
+    const std::array<std::size_t, 2> moments{0, sequences};
     Series third{.title = planner, .curve = {}, .colour = colour};
     Series fourth{.title = "", .curve = {}, .colour = colour, .dashed = true};
-    for (std::size_t part = 0; part <= parts; ++part) {
-      const std::size_t sequence = part * sequences / parts;
-      const MissionScore mean = skein::mean_of(scores(moving, moving.environment, planner, sequence));
+    for (std::size_t end = 0; end < moments.size(); ++end) {
+      ends[end] = scores(moving, moving.environment, planner,
+                         [&](std::uint64_t seed) { return drift_missions(seed, moments[end]); });
+      const MissionScore mean = skein::mean_of(ends[end]);
       for (auto* series : {&third, &fourth}) {
-        series->curve.iterations.push_back(static_cast<double>(sequence));
+        series->curve.iterations.push_back(static_cast<double>(moments[end]));
         series->curve.values.push_back(mean.visits[series == &third ? 2 : 3]);
       }
-      if (part == 0 || part == parts) {
-        std::vector<std::string> row{planner, part == 0 ? "start" : "end",
-                                     fmt::format("{:.1f}", mean.reward)};
-        for (std::size_t c = 0; c < e.num_clusters; ++c) {
-          row.push_back(fmt::format("{:.2f}", mean.visits[c]));
-        }
-        row.push_back(fmt::format("{:.2f}", mean.recharges * static_cast<double>(e.num_swarms)));
-        rows.push_back(std::move(row));
+      std::vector<std::string> row{planner, end == 0 ? "start" : "end", fmt::format("{:.1f}", mean.reward)};
+      for (std::size_t c = 0; c < e.num_clusters; ++c) {
+        row.push_back(fmt::format("{:.3f}", mean.visits[c]));
       }
+      row.push_back(fmt::format("{:.2f}", mean.recharges * static_cast<double>(e.num_swarms)));
+      rows.push_back(std::move(row));
     }
+    const auto visits_to = [](std::size_t cluster) {
+      return [=](const MissionScore& score) { return score.visits[cluster]; };
+    };
+    const auto visits_to_clusters = [&](const MissionScore& score) {
+      return std::accumulate(score.visits.begin(),
+                             score.visits.begin() + static_cast<std::ptrdiff_t>(e.num_clusters), 0.0);
+    };
+    changes.push_back({planner, change_of(ends, 1, [](const MissionScore& score) { return score.reward; }),
+                       change_of(ends, 3, visits_to(2)), change_of(ends, 3, visits_to(3)),
+                       change_of(ends, 3, visits_to_clusters)});
     panel.series.push_back(std::move(third));
     panel.series.push_back(std::move(fourth));
   }
@@ -278,7 +317,8 @@ std::string PlanningStudy::drift_part() {
   return "## Drift that moves\n\nVisits per sequence in missions at the start and at the end of the drift, "
          "RT Low. "
          "Agents are trained with starts at any moment of it.\n\n" +
-         markdown_table(rows) + "\n";
+         markdown_table(rows) + "\nFrom start to end, seed by seed; ± is the 95 % interval:\n\n" +
+         markdown_table(changes) + "\n";
 }
 
 std::string PlanningStudy::geometry_part() {

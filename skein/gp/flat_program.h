@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,7 @@ class FlatProgram : public SmoothProgram {
                    const Derivatives& result) override;
 
   void replace_equality(std::size_t index, const Monomial& left);
+  [[nodiscard]] Monomial equality(std::size_t index) const;
   // A start in logarithms, with t where there is one.
   [[nodiscard]] std::vector<double> start(std::span<const double> log_values) const;
   [[nodiscard]] std::vector<double> middle() const;
@@ -41,18 +43,24 @@ class FlatProgram : public SmoothProgram {
     double log_coefficient = 0.0;
     std::size_t first_factor = 0;
     std::size_t end_factor = 0;
-    std::size_t first_hessian = 0;  // its entries: pairs of its factors
   };
   struct FlatFactor {
-    std::size_t variable = 0;
     double exponent = 0.0;
-    std::size_t slot = 0;  // in the Jacobian
+    std::uint32_t variable = 0;
+    std::uint32_t slot = 0;  // in the Jacobian
+    std::uint32_t term = 0;
+  };
+  // An entry of the Hessian: of two factors of a term.
+  struct Product {
+    double exponents = 0.0;
+    std::uint32_t term = 0;
   };
   struct Row {
     std::size_t first_term = 0;
     std::size_t end_term = 0;
   };
-  void add_row(const Posynomial& left, const Monomial* divisor);
+  // The left side of a constraint, over the variable t if it is the objective.
+  void add_row(std::span<const Monomial> terms, bool is_objective);
 
   std::size_t num_variables_;
   std::size_t num_equalities_ = 0;
@@ -62,8 +70,11 @@ class FlatProgram : public SmoothProgram {
   std::vector<Row> rows_;
   std::vector<Term> terms_;
   std::vector<FlatFactor> factors_;
+  std::vector<Product> products_;  // one per entry of hessian_
   std::vector<Entry> jacobian_, hessian_;
-  std::vector<double> shares_;  // of each term in its row, at the last point
+  std::vector<std::uint32_t> slots_;  // of each variable in the last row that has it
+  std::vector<double> shares_;        // of each term in its row, at the last point
+  std::vector<double> weights_;       // the same times the row's multiplier
 };
 
 }  // namespace skein::gp

@@ -61,14 +61,15 @@ InteriorPoint::InteriorPoint(SmoothProgram& program)
   }
 }
 
-bool InteriorPoint::has_lower(std::size_t i) const { return !fixed_[i] && std::isfinite(lower_[i]); }
-bool InteriorPoint::has_upper(std::size_t i) const { return !fixed_[i] && std::isfinite(upper_[i]); }
+bool InteriorPoint::has_lower(std::size_t i) const { return fixed_[i] == 0 && std::isfinite(lower_[i]); }
+bool InteriorPoint::has_upper(std::size_t i) const { return fixed_[i] == 0 && std::isfinite(upper_[i]); }
 
 InteriorPointResult InteriorPoint::solve(std::span<const double> x, const InteriorPointOptions& options) {
   expect(x.size() == num_variables_, "a start has as many numbers as the program has variables");
   x_.assign(x.begin(), x.end());
   // A start that is meant to be good, by its barrier, is moved less.
   const double inside = std::clamp(options.first_barrier, 1e-6, 1e-2);
+  find_bounds();
   push_inside(inside);
   find_constant_rows();
   evaluate_values();
@@ -80,9 +81,11 @@ InteriorPointResult InteriorPoint::solve(std::span<const double> x, const Interi
   }
   lower_multipliers_.assign(num_variables_, 0.0);
   upper_multipliers_.assign(num_variables_, 0.0);
-  for (std::size_t i = 0; i < num_variables_; ++i) {
-    lower_multipliers_[i] = has_lower(i) ? options.first_barrier / (x_[i] - lower_[i]) : 0.0;
-    upper_multipliers_[i] = has_upper(i) ? options.first_barrier / (upper_[i] - x_[i]) : 0.0;
+  for (const std::size_t i : with_lower_) {
+    lower_multipliers_[i] = options.first_barrier / (x_[i] - lower_[i]);
+  }
+  for (const std::size_t i : with_upper_) {
+    upper_multipliers_[i] = options.first_barrier / (upper_[i] - x_[i]);
   }
   return iterate(options);
 }
@@ -92,6 +95,7 @@ InteriorPointResult InteriorPoint::solve(const InteriorPointResult& start,
   expect(start.x.size() == num_variables_ && start.multipliers.size() == constraints_.size(),
          "a warm start is the result of a program of the same size");
   x_ = start.x;
+  find_bounds();
   push_inside(1e-12);
   find_constant_rows();
   // What was at its limit stays near it: of a gap and its multiplier whose product is below the first
@@ -103,7 +107,7 @@ InteriorPointResult InteriorPoint::solve(const InteriorPointResult& start,
   lower_multipliers_.assign(num_variables_, 0.0);
   upper_multipliers_.assign(num_variables_, 0.0);
   for (std::size_t i = 0; i < num_variables_; ++i) {
-    if (fixed_[i]) {
+    if (fixed_[i] != 0) {
       continue;
     }
     const double middle = 0.5 * (lower_[i] + upper_[i]);  // not finite where a bound is not
@@ -133,11 +137,25 @@ InteriorPointResult InteriorPoint::solve(const InteriorPointResult& start,
   return iterate(options);
 }
 
+// They may have changed since the last solve.
+void InteriorPoint::find_bounds() {
+  with_lower_.clear();
+  with_upper_.clear();
+  for (std::size_t i = 0; i < num_variables_; ++i) {
+    fixed_[i] = lower_[i] == upper_[i] ? 1 : 0;
+    if (has_lower(i)) {
+      with_lower_.push_back(i);
+    }
+    if (has_upper(i)) {
+      with_upper_.push_back(i);
+    }
+  }
+}
+
 // By at least a share of a bound's width, or of 1.
 void InteriorPoint::push_inside(double share) {
   for (std::size_t i = 0; i < num_variables_; ++i) {
-    fixed_[i] = lower_[i] == upper_[i];
-    if (fixed_[i]) {
+    if (fixed_[i] != 0) {
       x_[i] = lower_[i];
       continue;
     }
@@ -157,7 +175,7 @@ void InteriorPoint::push_inside(double share) {
 void InteriorPoint::find_constant_rows() {
   std::vector<bool> moves(constraints_.size(), false);
   for (const Entry& entry : program_.jacobian_pattern()) {
-    moves[entry.row] = moves[entry.row] || !fixed_[entry.column];
+    moves[entry.row] = moves[entry.row] || fixed_[entry.column] == 0;
   }
   constant_rows_.clear();
   for (std::size_t row = num_equalities_; row < moves.size(); ++row) {
@@ -186,19 +204,15 @@ void InteriorPoint::evaluate_derivatives() {
 
 double InteriorPoint::mean_complementarity() const {
   double sum = 0.0;
-  std::size_t count = num_inequalities_;
+  const std::size_t count = num_inequalities_ + with_lower_.size() + with_upper_.size();
   for (std::size_t i = 0; i < num_inequalities_; ++i) {
     sum += slacks_[i] * multipliers_[num_equalities_ + i];
   }
-  for (std::size_t i = 0; i < num_variables_; ++i) {
-    if (has_lower(i)) {
-      sum += (x_[i] - lower_[i]) * lower_multipliers_[i];
-      ++count;
-    }
-    if (has_upper(i)) {
-      sum += (upper_[i] - x_[i]) * upper_multipliers_[i];
-      ++count;
-    }
+  for (const std::size_t i : with_lower_) {
+    sum += (x_[i] - lower_[i]) * lower_multipliers_[i];
+  }
+  for (const std::size_t i : with_upper_) {
+    sum += (upper_[i] - x_[i]) * upper_multipliers_[i];
   }
   return count > 0 ? sum / static_cast<double>(count) : 0.0;
 }
@@ -210,18 +224,15 @@ double InteriorPoint::barrier_error(double barrier) {
   double products = 0.0;
   double sum = 0.0;
   for (std::size_t i = 0; i < num_variables_; ++i) {
-    if (fixed_[i]) {
-      continue;
-    }
-    stationarity =
-        std::max(stationarity, std::abs(dual_residual_[i] - lower_multipliers_[i] + upper_multipliers_[i]));
+    const double residual = dual_residual_[i] - lower_multipliers_[i] + upper_multipliers_[i];
+    stationarity = std::max(stationarity, fixed_[i] != 0 ? 0.0 : std::abs(residual));
     sum += lower_multipliers_[i] + upper_multipliers_[i];
-    if (has_lower(i)) {
-      products = std::max(products, std::abs((x_[i] - lower_[i]) * lower_multipliers_[i] - barrier));
-    }
-    if (has_upper(i)) {
-      products = std::max(products, std::abs((upper_[i] - x_[i]) * upper_multipliers_[i] - barrier));
-    }
+  }
+  for (const std::size_t i : with_lower_) {
+    products = std::max(products, std::abs((x_[i] - lower_[i]) * lower_multipliers_[i] - barrier));
+  }
+  for (const std::size_t i : with_upper_) {
+    products = std::max(products, std::abs((upper_[i] - x_[i]) * upper_multipliers_[i] - barrier));
   }
   double violation = 0.0;
   for (std::size_t i = 0; i < num_equalities_; ++i) {
@@ -240,30 +251,48 @@ double InteriorPoint::barrier_error(double barrier) {
   return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
 }
 
+void InteriorPoint::find_inverse_gaps() {
+  inverse_lower_.resize(num_variables_);
+  inverse_upper_.resize(num_variables_);
+  for (const std::size_t i : with_lower_) {
+    inverse_lower_[i] = 1.0 / (x_[i] - lower_[i]);
+  }
+  for (const std::size_t i : with_upper_) {
+    inverse_upper_[i] = 1.0 / (upper_[i] - x_[i]);
+  }
+}
+
 void InteriorPoint::assemble(double concave_share, double shift) {
   const std::span<const Entry> hessian = program_.hessian_pattern();
   const std::span<const Entry> jacobian = program_.jacobian_pattern();
-  std::size_t at = 0;
+  const std::size_t first_jacobian = hessian.size();
+  const std::size_t first_diagonal = first_jacobian + jacobian.size();
   for (std::size_t e = 0; e < hessian.size(); ++e) {
-    const bool absent = fixed_[hessian[e].row] || fixed_[hessian[e].column];
-    kkt_[at++] = absent ? 0.0 : hessian_[e] + concave_share * concave_[e];
+    kkt_[e] = hessian_[e] + concave_share * concave_[e];
   }
-  for (std::size_t e = 0; e < jacobian.size(); ++e) {
-    kkt_[at++] = fixed_[jacobian[e].column] ? 0.0 : jacobian_[e];
-  }
+  std::ranges::copy(jacobian_, kkt_.begin() + static_cast<std::ptrdiff_t>(first_jacobian));
   for (std::size_t i = 0; i < num_variables_; ++i) {
-    double diagonal = shift;
-    if (fixed_[i]) {
-      diagonal = 1.0;
-    }
-    if (has_lower(i)) {
-      diagonal += lower_multipliers_[i] / (x_[i] - lower_[i]);
-    }
-    if (has_upper(i)) {
-      diagonal += upper_multipliers_[i] / (upper_[i] - x_[i]);
-    }
-    kkt_[at++] = diagonal;
+    kkt_[first_diagonal + i] = fixed_[i] != 0 ? 1.0 : shift;
   }
+  if (std::ranges::find(fixed_, 1) != fixed_.end()) {
+    for (std::size_t e = 0; e < hessian.size(); ++e) {
+      if (fixed_[hessian[e].row] != 0 || fixed_[hessian[e].column] != 0) {
+        kkt_[e] = 0.0;
+      }
+    }
+    for (std::size_t e = 0; e < jacobian.size(); ++e) {
+      if (fixed_[jacobian[e].column] != 0) {
+        kkt_[first_jacobian + e] = 0.0;
+      }
+    }
+  }
+  for (const std::size_t i : with_lower_) {
+    kkt_[first_diagonal + i] += lower_multipliers_[i] * inverse_lower_[i];
+  }
+  for (const std::size_t i : with_upper_) {
+    kkt_[first_diagonal + i] += upper_multipliers_[i] * inverse_upper_[i];
+  }
+  std::size_t at = first_diagonal + num_variables_;
   for (std::size_t i = 0; i < num_equalities_; ++i) {
     kkt_[at++] = -equality_shift;
   }
@@ -275,6 +304,7 @@ void InteriorPoint::assemble(double concave_share, double shift) {
 // With as much of the concave curvature, and as little of a shift, as makes the step one of descent.
 bool InteriorPoint::factorise() {
   constexpr double shares[] = {1.0, 0.9, 0.5, 0.0};
+  find_inverse_gaps();
   for (const double share : shares) {
     concave_share_ = share;
     shift_ = least_shift_;
@@ -302,59 +332,49 @@ bool InteriorPoint::factorise() {
 // Newton's step towards products equal to the barrier; with the products of an earlier step's changes as
 // Mehrotra's correction.
 void InteriorPoint::find_step(double barrier, const Step* correction, Step& step) {
-  const auto target = [&](double product_of_changes) {
-    return barrier - (correction != nullptr ? product_of_changes : 0.0);
+  // What a gap times its multiplier is to be.
+  const auto goal = [&](double gap_change, double multiplier_change) {
+    return barrier - gap_change * multiplier_change;
   };
   for (std::size_t i = 0; i < num_variables_; ++i) {
-    if (fixed_[i]) {
-      right_[i] = 0.0;
-      continue;
-    }
-    double value = -dual_residual_[i];
-    if (has_lower(i)) {
-      value +=
-          target(correction != nullptr ? correction->x[i] * correction->lower[i] : 0.0) / (x_[i] - lower_[i]);
-    }
-    if (has_upper(i)) {
-      value -= target(correction != nullptr ? -correction->x[i] * correction->upper[i] : 0.0) /
-               (upper_[i] - x_[i]);
-    }
-    right_[i] = value;
+    right_[i] = fixed_[i] != 0 ? 0.0 : -dual_residual_[i];
+    step.lower[i] = 0.0;
+    step.upper[i] = 0.0;
+  }
+  for (const std::size_t i : with_lower_) {
+    const double product = correction != nullptr ? goal(correction->x[i], correction->lower[i]) : barrier;
+    step.lower[i] = product * inverse_lower_[i];
+    right_[i] += step.lower[i];
+  }
+  for (const std::size_t i : with_upper_) {
+    const double product = correction != nullptr ? goal(-correction->x[i], correction->upper[i]) : barrier;
+    step.upper[i] = product * inverse_upper_[i];
+    right_[i] -= step.upper[i];
   }
   for (std::size_t i = 0; i < num_equalities_; ++i) {
     right_[num_variables_ + i] = -constraints_[i] - curvature_[i];
   }
   for (std::size_t i = 0; i < num_inequalities_; ++i) {
     const std::size_t row = num_equalities_ + i;
-    const double goal =
-        target(correction != nullptr ? correction->slacks[i] * correction->multipliers[row] : 0.0);
-    right_[num_variables_ + row] = -constraints_[row] - curvature_[row] - goal / multipliers_[row];
+    const double product =
+        correction != nullptr ? goal(correction->slacks[i], correction->multipliers[row]) : barrier;
+    step.slacks[i] = product / multipliers_[row];
+    right_[num_variables_ + row] = -constraints_[row] - curvature_[row] - step.slacks[i];
   }
   ldl_.solve(right_);
-  for (std::size_t i = 0; i < num_variables_; ++i) {
-    const double change = right_[i];
-    step.x[i] = change;
-    step.lower[i] = 0.0;
-    step.upper[i] = 0.0;
-    if (has_lower(i)) {
-      const double gap = x_[i] - lower_[i];
-      const double goal = target(correction != nullptr ? correction->x[i] * correction->lower[i] : 0.0);
-      step.lower[i] = goal / gap - lower_multipliers_[i] * (1.0 + change / gap);
-    }
-    if (has_upper(i)) {
-      const double gap = upper_[i] - x_[i];
-      const double goal = target(correction != nullptr ? -correction->x[i] * correction->upper[i] : 0.0);
-      step.upper[i] = goal / gap - upper_multipliers_[i] * (1.0 - change / gap);
-    }
+  std::copy_n(right_.begin(), num_variables_, step.x.begin());
+  for (const std::size_t i : with_lower_) {
+    step.lower[i] -= lower_multipliers_[i] * (1.0 + step.x[i] * inverse_lower_[i]);
+  }
+  for (const std::size_t i : with_upper_) {
+    step.upper[i] -= upper_multipliers_[i] * (1.0 - step.x[i] * inverse_upper_[i]);
   }
   for (std::size_t row = 0; row < constraints_.size(); ++row) {
     step.multipliers[row] = right_[num_variables_ + row];
   }
   for (std::size_t i = 0; i < num_inequalities_; ++i) {
     const std::size_t row = num_equalities_ + i;
-    const double goal =
-        target(correction != nullptr ? correction->slacks[i] * correction->multipliers[row] : 0.0);
-    step.slacks[i] = (goal - slacks_[i] * step.multipliers[row]) / multipliers_[row] - slacks_[i];
+    step.slacks[i] -= slacks_[i] * (1.0 + step.multipliers[row] / multipliers_[row]);
   }
 }
 
@@ -365,13 +385,11 @@ double InteriorPoint::longest_primal(const Step& step, double share) const {
       length = std::min(length, -share * gap / change);
     }
   };
-  for (std::size_t i = 0; i < num_variables_; ++i) {
-    if (has_lower(i)) {
-      limit(x_[i] - lower_[i], step.x[i]);
-    }
-    if (has_upper(i)) {
-      limit(upper_[i] - x_[i], -step.x[i]);
-    }
+  for (const std::size_t i : with_lower_) {
+    limit(x_[i] - lower_[i], step.x[i]);
+  }
+  for (const std::size_t i : with_upper_) {
+    limit(upper_[i] - x_[i], -step.x[i]);
   }
   for (std::size_t i = 0; i < num_inequalities_; ++i) {
     limit(slacks_[i], step.slacks[i]);
@@ -387,13 +405,11 @@ double InteriorPoint::longest_dual(const Step& step, double share) const {
       length = std::min(length, -share * value / change);
     }
   };
-  for (std::size_t i = 0; i < num_variables_; ++i) {
-    if (has_lower(i)) {
-      limit(lower_multipliers_[i], step.lower[i]);
-    }
-    if (has_upper(i)) {
-      limit(upper_multipliers_[i], step.upper[i]);
-    }
+  for (const std::size_t i : with_lower_) {
+    limit(lower_multipliers_[i], step.lower[i]);
+  }
+  for (const std::size_t i : with_upper_) {
+    limit(upper_multipliers_[i], step.upper[i]);
   }
   for (std::size_t i = 0; i < num_inequalities_; ++i) {
     limit(multipliers_[num_equalities_ + i], step.multipliers[num_equalities_ + i]);
@@ -401,20 +417,25 @@ double InteriorPoint::longest_dual(const Step& step, double share) const {
   return length;
 }
 
-double InteriorPoint::barrier_function(double barrier, double objective) const {
-  double logs = 0.0;
-  for (std::size_t i = 0; i < num_variables_; ++i) {
-    if (has_lower(i)) {
-      logs += std::log(x_[i] - lower_[i]);
+// By logarithms of products that neither overflow nor vanish: there are far fewer of them.
+double InteriorPoint::sum_of_logs() const {
+  double sum = 0.0;
+  double product = 1.0;
+  const auto add = [&](double gap) {
+    product *= gap;
+    if (!(product > 1e-150 && product < 1e150)) {
+      sum += std::log(product);
+      product = 1.0;
     }
-    if (has_upper(i)) {
-      logs += std::log(upper_[i] - x_[i]);
-    }
+  };
+  for (const std::size_t i : with_lower_) {
+    add(x_[i] - lower_[i]);
   }
-  for (const double slack : slacks_) {
-    logs += std::log(slack);
+  for (const std::size_t i : with_upper_) {
+    add(upper_[i] - x_[i]);
   }
-  return objective - barrier * logs;
+  std::ranges::for_each(slacks_, add);
+  return sum + std::log(product);
 }
 
 double InteriorPoint::largest_violation() const {
@@ -446,14 +467,13 @@ bool InteriorPoint::take_step(double barrier, const Step* correction) {
   const double violation = constraint_violation();
   double slope = 0.0;
   for (std::size_t i = 0; i < num_variables_; ++i) {
-    double derivative = gradient_[i];
-    if (has_lower(i)) {
-      derivative -= barrier / (x_[i] - lower_[i]);
-    }
-    if (has_upper(i)) {
-      derivative += barrier / (upper_[i] - x_[i]);
-    }
-    slope += derivative * step_.x[i];
+    slope += gradient_[i] * step_.x[i];
+  }
+  for (const std::size_t i : with_lower_) {
+    slope -= barrier * inverse_lower_[i] * step_.x[i];
+  }
+  for (const std::size_t i : with_upper_) {
+    slope += barrier * inverse_upper_[i] * step_.x[i];
   }
   for (std::size_t i = 0; i < num_inequalities_; ++i) {
     slope -= barrier / slacks_[i] * step_.slacks[i];
@@ -461,9 +481,10 @@ bool InteriorPoint::take_step(double barrier, const Step* correction) {
   if (slope > 0.0 && violation > 0.0) {
     penalty_ = std::max(penalty_, 2.0 * slope / violation);
   }
-  const Test test{.merit = barrier_function(barrier, objective_) + penalty_ * violation,
+  const Test test{.merit = objective_ - barrier * logs_ + penalty_ * violation,
                   .decrease = slope - penalty_ * violation,
                   .error = barrier_error(barrier)};
+  old_logs_ = logs_;
   old_x_ = x_;
   old_slacks_ = slacks_;
   old_multipliers_ = multipliers_;
@@ -511,6 +532,7 @@ bool InteriorPoint::take_step(double barrier, const Step* correction) {
 
 // Back to where the step began; the program's values are not brought back.
 void InteriorPoint::restore() {
+  logs_ = old_logs_;
   x_ = old_x_;
   slacks_ = old_slacks_;
   multipliers_ = old_multipliers_;
@@ -527,7 +549,8 @@ bool InteriorPoint::try_length(double length, double barrier, const Test& test) 
     slacks_[i] = old_slacks_[i] + length * step_.slacks[i];
   }
   evaluate_values();
-  const double merit = barrier_function(barrier, objective_) + penalty_ * constraint_violation();
+  logs_ = sum_of_logs();
+  const double merit = objective_ - barrier * logs_ + penalty_ * constraint_violation();
   if (!std::isfinite(merit)) {
     return false;
   }
@@ -567,13 +590,11 @@ void InteriorPoint::keep_multipliers_near(double barrier) {
   for (std::size_t i = 0; i < num_inequalities_; ++i) {
     keep(slacks_[i], multipliers_[num_equalities_ + i]);
   }
-  for (std::size_t i = 0; i < num_variables_; ++i) {
-    if (has_lower(i)) {
-      keep(x_[i] - lower_[i], lower_multipliers_[i]);
-    }
-    if (has_upper(i)) {
-      keep(upper_[i] - x_[i], upper_multipliers_[i]);
-    }
+  for (const std::size_t i : with_lower_) {
+    keep(x_[i] - lower_[i], lower_multipliers_[i]);
+  }
+  for (const std::size_t i : with_upper_) {
+    keep(upper_[i] - x_[i], upper_multipliers_[i]);
   }
 }
 
@@ -583,6 +604,7 @@ InteriorPointResult InteriorPoint::iterate(const InteriorPointOptions& options) 
   penalty_ = 1.0;
   last_shift_ = 0.0;
   damping_ = 0.0;
+  logs_ = sum_of_logs();
   evaluate_derivatives();
   const double least_barrier = options.tolerance / 10.0;
   // Freely chosen in each iteration while that gets on; else kept until its own problem is solved.
@@ -675,7 +697,7 @@ InteriorPointResult InteriorPoint::iterate(const InteriorPointOptions& options) 
   result.upper_multipliers = upper_multipliers_;
   result.factorisations = factorisations_;
   for (std::size_t i = 0; i < num_variables_; ++i) {
-    if (!fixed_[i]) {
+    if (fixed_[i] == 0) {
       result.stationarity = std::max(
           result.stationarity, std::abs(dual_residual_[i] - lower_multipliers_[i] + upper_multipliers_[i]));
     }

@@ -45,7 +45,7 @@ class SmoothProgram {
     std::span<double> jacobian;  // by its pattern
     std::span<double>
         hessian;  // of f + sum multiplier c: convex part (or an upper bound of it), by its pattern
-    std::span<double> concave;  // what is left of it
+    std::span<double> concave;  // what is left of it; 0 where nothing is written
   };
   // At the point of the last call of values().
   virtual void derivatives(std::span<const double> x, std::span<const double> multipliers,
@@ -91,6 +91,7 @@ class InteriorPoint {
   };
 
   InteriorPointResult iterate(const InteriorPointOptions& options);
+  void find_bounds();
   void push_inside(double share);
   void find_constant_rows();
   void evaluate_values();
@@ -111,13 +112,14 @@ class InteriorPoint {
   bool take_step(double barrier, const Step* correction);
   bool try_length(double length, double barrier, const Test& test);
   void restore();
-  [[nodiscard]] double barrier_function(double barrier, double objective) const;
+  [[nodiscard]] double sum_of_logs() const;           // of all that the barrier keeps above 0
   [[nodiscard]] double constraint_violation() const;  // sum
   [[nodiscard]] double largest_violation() const;
   void keep_multipliers_near(double barrier);
 
   [[nodiscard]] bool has_lower(std::size_t i) const;
   [[nodiscard]] bool has_upper(std::size_t i) const;
+  void find_inverse_gaps();
 
   SmoothProgram& program_;
   std::size_t num_variables_;
@@ -125,7 +127,8 @@ class InteriorPoint {
   std::size_t num_inequalities_;
   std::span<const double> lower_;
   std::span<const double> upper_;
-  std::vector<bool> fixed_;
+  std::vector<unsigned char> fixed_;
+  std::vector<std::size_t> with_lower_, with_upper_;  // variables, of those that are not fixed
   std::vector<std::size_t> constant_rows_;
   SparseLdl ldl_;
   std::vector<double> kkt_;
@@ -133,9 +136,12 @@ class InteriorPoint {
   // The iterate and what the program says of it.
   std::vector<double> x_, slacks_, multipliers_, lower_multipliers_, upper_multipliers_;
   double objective_ = 0.0;
+  double logs_ = 0.0;  // sum_of_logs()
   std::vector<double> constraints_, gradient_, jacobian_, hessian_, concave_;
   std::vector<double> dual_residual_;  // grad f + J' multipliers, without bounds
 
+  // Where a step begins: 1 / (x - lower), 1 / (upper - x).
+  std::vector<double> inverse_lower_, inverse_upper_;
   double penalty_ = 1.0;
   double shift_ = 0.0;  // added to the Hessian's diagonal in this iteration
   double least_shift_ = 0.0;
@@ -147,6 +153,7 @@ class InteriorPoint {
   Step affine_, step_;
   std::vector<double> right_;
   std::vector<double> curvature_;  // what constraints were off after a whole step
+  double old_logs_ = 0.0;
   std::vector<double> old_x_, old_slacks_, old_multipliers_, old_lower_, old_upper_, old_constraints_,
       old_dual_residual_;
 };

@@ -21,7 +21,7 @@ void check(const Program& program) {
                   "bounds of a positive variable: 0 <= lower <= upper, upper > 0"});
     }
   }
-  const auto check_terms = [&](const std::string& name, const std::vector<Monomial>& terms) {
+  const auto check_terms = [&](const std::string& name, std::span<const Monomial> terms) {
     if (terms.empty()) {
       faults.add({"", name, "0", "a posynomial has at least one term"});
     }
@@ -41,7 +41,7 @@ void check(const Program& program) {
     check_terms(constraint.name, constraint.left.terms());
   }
   for (const Program::Equality& equality : program.equalities) {
-    check_terms(equality.name, {equality.left});
+    check_terms(equality.name, {&equality.left, 1});
   }
   faults.throw_if_any();
 }
@@ -152,7 +152,16 @@ std::string_view name_of(Status status) {
 class Solver::Flat {
  public:
   explicit Flat(const Program& given) : program(given), flat(given) {}
-  Program program;
+  // With the equalities of the moment.
+  [[nodiscard]] Program whole() const {
+    Program result = program;
+    for (std::size_t i = 0; i < result.equalities.size(); ++i) {
+      result.equalities[i].left = flat.equality(i);
+    }
+    return result;
+  }
+
+  const Program& program;
   FlatProgram flat;
 };
 
@@ -166,7 +175,6 @@ Solver::Solver(Solver&&) noexcept = default;
 Solver& Solver::operator=(Solver&&) noexcept = default;
 
 void Solver::replace_equality(std::size_t index, const Monomial& left) {
-  flat_->program.equalities[index].left = left;
   flat_->flat.replace_equality(index, left);
 }
 
@@ -214,6 +222,7 @@ Solution Solver::finished(InteriorPointResult inner, const SolverOptions& option
   solution.iterations = inner.iterations + earlier_iterations;
   solution.objective = std::exp(inner.objective);
   solution.residual = std::max({inner.stationarity, inner.infeasibility, inner.complementarity});
+  solution.values.reserve(program.variables.size());
   for (std::size_t i = 0; i < program.variables.size(); ++i) {
     solution.values.push_back(std::exp(inner.x[i]));
   }
@@ -230,14 +239,14 @@ Solution Solver::finished(InteriorPointResult inner, const SolverOptions& option
   const bool solved = inner.status == InteriorPointStatus::solved;
   solution.status = solved ? Status::solved : Status::iteration_limit;
   if (!solved) {
-    if (const std::optional<Diagnosis> diagnosis = diagnose_infeasibility(program, options)) {
+    if (const std::optional<Diagnosis> diagnosis = diagnose_infeasibility(flat_->whole(), options)) {
       solution.status = Status::infeasible;
       solution.culprit = diagnosis->culprit;
       solution.factor = diagnosis->factor;
     }
   }
   if ((!solved && solution.status != Status::infeasible) || (solved && far)) {
-    if (const std::optional<Diagnosis> diagnosis = diagnose_unboundedness(program)) {
+    if (const std::optional<Diagnosis> diagnosis = diagnose_unboundedness(flat_->whole())) {
       solution.status = Status::unbounded;
       solution.culprit = diagnosis->culprit;
       solution.factor = diagnosis->factor;

@@ -75,8 +75,9 @@ struct SolverOptions {
 
 class Solver {
  public:
-  // Throws InputError where bounds, constraints or the objective make no sense.
+  // Throws InputError where bounds, constraints or the objective make no sense. The program must stay.
   explicit Solver(const Program& program);
+  explicit Solver(Program&& program) = delete;
   ~Solver();
   Solver(const Solver&) = delete;
   Solver& operator=(const Solver&) = delete;

@@ -25,7 +25,7 @@ GradientBound<LogNumber> steady_bound(const SwarmBoundSetting& setting, LogNumbe
 
 double tempered_log(double log_growth, double limit) {
   const double excess = log_growth - std::log(limit);
-  return excess > 0.0 ? std::log(limit) + std::log1p(excess) : log_growth;
+  return excess > 0.0 ? std::log(limit) + std::log(2.0 - 1.0 / (1.0 + excess)) : log_growth;
 }
 
 }  // namespace

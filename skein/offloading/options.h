@@ -32,7 +32,7 @@ struct OffloadingOptions {
   double learning_weight = 0.5;  // 1 - theta: of the bounds against energy
   double gradient_weight = 1.0;  // theta_1: of the global meta-gradient's bound
   double mismatch_weight = 1.0;  // theta_2: of the cluster mismatch's bound
-  double growth_limit = 2.0;     // of the bound with the periods, before it counts by its logarithm
+  double growth_limit = 2.0;     // of the bound with the periods, before it is tempered
   ConstantsSource constants = ConstantsSource::measured;
   Distribution<DataSize> point_size{constant(80), unit::kilobit, positive};  // bits of a data point
   Distribution<DataSize> model_size{constant(10), unit::kilobit, positive};  // bits of a model

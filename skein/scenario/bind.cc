@@ -353,7 +353,7 @@ void bind_offloading(Fields& f, OffloadingOptions& o) {
   f.real("gradient_weight", o.gradient_weight, non_negative, "theta_1, of the global meta-gradient's bound");
   f.real("mismatch_weight", o.mismatch_weight, non_negative, "theta_2, of the cluster mismatch's bound");
   f.real("growth_limit", o.growth_limit, Range{.low = 1.0},
-         "growth of the bound with the periods beyond this counts by its logarithm");
+         "growth of the bound with the periods beyond this is tempered, to less than twice this");
   f.choice("constants", o.constants, Names2{"given", "measured"},
            "of the bounds, in a mission: learning.bound, or as the core network measures them");
   f.number("point_kbit", o.point_size, "size of a data point, 1 kbit = 1000 bit");

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <numeric>
 
 #include "skein/learning/bounds.h"
 #include "skein/offloading/newton_offloader.h"
@@ -34,27 +36,37 @@ TEST(LongPeriods, NeitherOverflowNorForgetEnergy) {
     EXPECT_TRUE(std::isfinite(bound->gradient_error_weight));
     EXPECT_TRUE(bound->tempered());
     EXPECT_FALSE(growth_report(*bound, setting.steps).empty()) << "the blow-up is reported";
+    constexpr std::array weights{0.01, 0.1, 0.9};
+    std::array<double, 3> processed{};  // by weight, over all instances
+    std::array<double, 3> clocks{};
+    std::array<double, 3> energy{};
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
       OffloadingInstance p = random_instance(seed, {.least_devices = 5, .tight = 0.0});
       p.bound = *bound;
-      double processed_before = 0.0;
-      double energy_before = 0.0;
-      for (const double weight : {1e-5, 0.5}) {
-        p.learning_weight = weight;
+      p.local_period = static_cast<double>(local);
+      double before = 0.0;
+      for (std::size_t w = 0; w < weights.size(); ++w) {
+        p.learning_weight = weights[w];
         const OffloadResult result = NewtonOffloader().solve({&p, 1}, nullptr);
-        ASSERT_EQ(result.status, OffloadStatus::solved) << seed << " " << weight;
-        double processed = 0.0;
-        for (const double points : result.evaluations.front().processed) {
-          processed += points;
+        ASSERT_EQ(result.status, OffloadStatus::solved) << seed << " " << weights[w];
+        ASSERT_TRUE(std::isfinite(result.objective()));
+        const OffloadEvaluation& found = result.evaluations.front();
+        const double points = std::accumulate(found.processed.begin(), found.processed.end(), 0.0);
+        EXPECT_GE(points, before * (1.0 - 1e-6)) << seed << " " << weights[w];
+        before = points;
+        processed[w] += points;
+        for (const double clock : result.decisions.front().clock) {
+          clocks[w] += clock;
         }
-        EXPECT_TRUE(std::isfinite(result.objective()));
-        const double energy = result.evaluations.front().energy();
-        EXPECT_GT(processed, 1.05 * processed_before) << seed << ": the weight still decides";
-        EXPECT_GT(energy, 1.05 * energy_before) << seed;
-        processed_before = processed;
-        energy_before = energy;
+        energy[w] += found.energy();
       }
     }
+    for (std::size_t w = 1; w < weights.size(); ++w) {
+      EXPECT_GT(processed[w], 1.3 * processed[w - 1]) << weights[w] << ": the weight decides";
+      EXPECT_GT(clocks[w], 1.3 * clocks[w - 1]) << weights[w];
+      EXPECT_GT(energy[w], 1.3 * energy[w - 1]) << weights[w];
+    }
+    EXPECT_LT(energy.front(), 0.2 * energy.back()) << "most of the energy is saved, as with short periods";
   }
 }
 

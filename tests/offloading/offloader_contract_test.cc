@@ -16,17 +16,6 @@
 namespace skein {
 namespace {
 
-// From its numbers alone: is there anything left to decide?
-bool is_impossible(const OffloadingInstance& p) {
-  bool impossible = !(p.local_time_limit > 0.0) || !(p.total_data() > 0.0);
-  for (std::size_t u = 0; u < p.num_uavs(); ++u) {
-    const bool worker = u < p.num_workers();
-    impossible = impossible || (worker ? p.energy_budget[u] <= 0.0 : p.energy_budget[u] < 0.0) ||
-                 (worker && p.buffer[u] <= 0.0);
-  }
-  return impossible;
-}
-
 void expect_within_limits(const OffloadingInstance& p, const OffloadDecision& x) {
   EXPECT_LE(evaluate(p, x).violation, 1e-9);
   for (const std::vector<double>* shares : {&x.rho.values, &x.varrho.values}) {

@@ -88,4 +88,15 @@ inline OffloadingInstance random_instance(std::uint64_t seed, const RandomInstan
   return p;
 }
 
+// From its numbers alone: is there anything left to decide?
+inline bool is_impossible(const OffloadingInstance& p) {
+  bool impossible = !(p.local_time_limit > 0.0) || !(p.total_data() > 0.0);
+  for (std::size_t u = 0; u < p.num_uavs(); ++u) {
+    const bool worker = u < p.num_workers();
+    impossible = impossible || (worker ? p.energy_budget[u] <= 0.0 : p.energy_budget[u] < 0.0) ||
+                 (worker && p.buffer[u] <= 0.0);
+  }
+  return impossible;
+}
+
 }  // namespace skein
