@@ -876,36 +876,31 @@ void rank_update(const RankUpdate<T>& p) {
   }
 }
 
-// ---- pooling: in narrow registers, so that a pixel's channels never reach further than their padding
-
-template <class T>
-using Few = Vec<T, narrow_register>;
-template <class T>
-inline constexpr std::size_t few_lanes = lanes<T, narrow_register>;
+// ---- pooling: in registers that a pixel's padded channels fill, so that nothing reaches further
 
 // Integers of the same width as T, one per lane.
-template <class T>
-using Mask = decltype(Few<T>{} < Few<T>{});
+template <class T, std::size_t bytes>
+using Mask = decltype(Vec<T, bytes>{} < Vec<T, bytes>{});
 
-template <class T>
+template <class T, std::size_t bytes>
 struct SourcesOf {
   typedef Source Type
-      __attribute__((vector_size(few_lanes<T> * sizeof(Source)), aligned(sizeof(Source)), may_alias));
+      __attribute__((vector_size(lanes<T, bytes> * sizeof(Source)), aligned(sizeof(Source)), may_alias));
 };
-template <class T>
-using Sources = typename SourcesOf<T>::Type;
+template <class T, std::size_t bytes>
+using Sources = typename SourcesOf<T, bytes>::Type;
 
-template <class T>
-inline __attribute__((always_inline)) Mask<T> load_source(const Source* from) {
-  return __builtin_convertvector(*reinterpret_cast<const Sources<T>*>(from), Mask<T>);
+template <class T, std::size_t bytes>
+inline __attribute__((always_inline)) Mask<T, bytes> load_source(const Source* from) {
+  return __builtin_convertvector(*reinterpret_cast<const Sources<T, bytes>*>(from), Mask<T, bytes>);
 }
-template <class T>
-inline __attribute__((always_inline)) void store_source(Source* to, Mask<T> source) {
-  *reinterpret_cast<Sources<T>*>(to) = __builtin_convertvector(source, Sources<T>);
+template <class T, std::size_t bytes>
+inline __attribute__((always_inline)) void store_source(Source* to, Mask<T, bytes> source) {
+  *reinterpret_cast<Sources<T, bytes>*>(to) = __builtin_convertvector(source, Sources<T, bytes>);
 }
-template <class T>
-inline __attribute__((always_inline)) Mask<T> all_sources(std::size_t place) {
-  return static_cast<Source>(place) - Mask<T>{};
+template <class T, std::size_t bytes>
+inline __attribute__((always_inline)) Mask<T, bytes> all_sources(std::size_t place) {
+  return static_cast<Source>(place) - Mask<T, bytes>{};
 }
 
 // Calls work(corner of the window in the input, output pixel) for each output pixel, in order.
@@ -922,95 +917,107 @@ inline __attribute__((always_inline)) void for_windows(const Pool<T>& p, const W
   }
 }
 
-// With the window's size known when compiling (0: not).
-template <class T, std::size_t height, std::size_t width>
+// Calls work.operator()<bytes of a register, height, width>(), with the window's size known when compiling
+// (0: not).
+template <class T, std::size_t bytes, class Work>
+inline void by_window_of(const Pool<T>& p, const Work& work) {
+  if (p.kernel_height == 2 && p.kernel_width == 2) {
+    work.template operator()<bytes, 2, 2>();
+  } else if (p.kernel_height == 1 && p.kernel_width == 1) {
+    work.template operator()<bytes, 1, 1>();
+  } else {
+    work.template operator()<bytes, 0, 0>();
+  }
+}
+template <class T, class Work>
+inline void by_window(const Pool<T>& p, const Work& work) {
+  if (padded<T>(p.channels) % lanes<T> == 0) {
+    by_window_of<T, whole_register>(p, work);
+  } else {
+    by_window_of<T, narrow_register>(p, work);
+  }
+}
+
+template <class T, std::size_t bytes, std::size_t height, std::size_t width>
 void pool_windows(const Pool<T>& p, const T* in, T* out, Source* source) {
   const std::size_t kernel_height = height != 0 ? height : p.kernel_height;
   const std::size_t kernel_width = width != 0 ? width : p.kernel_width;
   const std::size_t channels = padded<T>(p.channels);
-  const Few<T> floor = p.relu ? Few<T>{} : all<narrow_register>(T(-__builtin_huge_valf()));
-  const Mask<T> none = all_sources<T>(no_source);
+  const Vec<T, bytes> floor = p.relu ? Vec<T, bytes>{} : all<bytes>(T(-__builtin_huge_valf()));
+  const Mask<T, bytes> none = all_sources<T, bytes>(no_source);
   for_windows(p, [&](std::size_t corner, std::size_t pixel) {
-    for (std::size_t c = 0; c < channels; c += few_lanes<T>) {
-      Few<T> best = floor;
-      Mask<T> from = none;
+    for (std::size_t c = 0; c < channels; c += lanes<T, bytes>) {
+      Vec<T, bytes> best = floor;
+      Mask<T, bytes> from = none;
       std::size_t place = 0;
       for (std::size_t y = 0; y < kernel_height; ++y) {
         const T* row = in + corner + y * p.in_width * p.in_stride + c;
         for (std::size_t x = 0; x < kernel_width; ++x) {
-          const Few<T> value = load<narrow_register>(row + x * p.in_stride);
-          const Mask<T> better = value > best;
+          const Vec<T, bytes> value = load<bytes>(row + x * p.in_stride);
+          const Mask<T, bytes> better = value > best;
           best = better ? value : best;
-          from = better ? all_sources<T>(place) : from;
+          from = better ? all_sources<T, bytes>(place) : from;
           ++place;
         }
       }
-      store<narrow_register>(out + pixel * p.channels + c, best);
-      store_source<T>(source + pixel * channels + c, from);
+      store<bytes>(out + pixel * p.channels + c, best);
+      store_source<T, bytes>(source + pixel * channels + c, from);
     }
   });
 }
 
 template <class T>
 void pool(const Pool<T>& p, const T* in, T* out, Source* source) {
-  if (p.kernel_height == 2 && p.kernel_width == 2) {
-    pool_windows<T, 2, 2>(p, in, out, source);
-  } else if (p.kernel_height == 1 && p.kernel_width == 1) {
-    pool_windows<T, 1, 1>(p, in, out, source);
-  } else {
-    pool_windows<T, 0, 0>(p, in, out, source);
-  }
+  by_window(p, [&]<std::size_t bytes, std::size_t height, std::size_t width>() {
+    pool_windows<T, bytes, height, width>(p, in, out, source);
+  });
 }
 
-template <class T, std::size_t height, std::size_t width>
+template <class T, std::size_t bytes, std::size_t height, std::size_t width>
 void pool_tangent_windows(const Pool<T>& p, const T* in, const Source* source, T* out) {
   const std::size_t kernel_height = height != 0 ? height : p.kernel_height;
   const std::size_t kernel_width = width != 0 ? width : p.kernel_width;
   const std::size_t channels = padded<T>(p.channels);
   for_windows(p, [&](std::size_t corner, std::size_t pixel) {
-    for (std::size_t c = 0; c < channels; c += few_lanes<T>) {
-      const Mask<T> from = load_source<T>(source + pixel * channels + c);
-      Few<T> taken{};
+    for (std::size_t c = 0; c < channels; c += lanes<T, bytes>) {
+      const Mask<T, bytes> from = load_source<T, bytes>(source + pixel * channels + c);
+      Vec<T, bytes> taken{};
       std::size_t place = 0;
       for (std::size_t y = 0; y < kernel_height; ++y) {
         const T* row = in + corner + y * p.in_width * p.in_stride + c;
         for (std::size_t x = 0; x < kernel_width; ++x) {
-          taken = from == all_sources<T>(place) ? load<narrow_register>(row + x * p.in_stride) : taken;
+          taken = from == all_sources<T, bytes>(place) ? load<bytes>(row + x * p.in_stride) : taken;
           ++place;
         }
       }
-      store<narrow_register>(out + pixel * p.channels + c, taken);
+      store<bytes>(out + pixel * p.channels + c, taken);
     }
   });
 }
 
 template <class T>
 void pool_tangent(const Pool<T>& p, const T* in, const Source* source, T* out) {
-  if (p.kernel_height == 2 && p.kernel_width == 2) {
-    pool_tangent_windows<T, 2, 2>(p, in, source, out);
-  } else if (p.kernel_height == 1 && p.kernel_width == 1) {
-    pool_tangent_windows<T, 1, 1>(p, in, source, out);
-  } else {
-    pool_tangent_windows<T, 0, 0>(p, in, source, out);
-  }
+  by_window(p, [&]<std::size_t bytes, std::size_t height, std::size_t width>() {
+    pool_tangent_windows<T, bytes, height, width>(p, in, source, out);
+  });
 }
 
-template <class T, std::size_t height, std::size_t width>
+template <class T, std::size_t bytes, std::size_t height, std::size_t width>
 void pool_backward_windows(const Pool<T>& p, const T* out, const Source* source, T* in) {
   const std::size_t kernel_height = height != 0 ? height : p.kernel_height;
   const std::size_t kernel_width = width != 0 ? width : p.kernel_width;
   const std::size_t channels = padded<T>(p.channels);
   for_windows(p, [&](std::size_t corner, std::size_t pixel) {
-    for (std::size_t c = 0; c < channels; c += few_lanes<T>) {
-      const Mask<T> from = load_source<T>(source + pixel * channels + c);
-      const Few<T> value = load<narrow_register>(out + pixel * p.channels + c);
+    for (std::size_t c = 0; c < channels; c += lanes<T, bytes>) {
+      const Mask<T, bytes> from = load_source<T, bytes>(source + pixel * channels + c);
+      const Vec<T, bytes> value = load<bytes>(out + pixel * p.channels + c);
       std::size_t place = 0;
       for (std::size_t y = 0; y < kernel_height; ++y) {
         T* row = in + corner + y * p.in_width * p.in_stride + c;
         for (std::size_t x = 0; x < kernel_width; ++x) {
           T* to = row + x * p.in_stride;
-          store<narrow_register>(
-              to, load<narrow_register>(to) + (from == all_sources<T>(place) ? value : Few<T>{}));
+          store<bytes>(to,
+                       load<bytes>(to) + (from == all_sources<T, bytes>(place) ? value : Vec<T, bytes>{}));
           ++place;
         }
       }
@@ -1020,13 +1027,9 @@ void pool_backward_windows(const Pool<T>& p, const T* out, const Source* source,
 
 template <class T>
 void pool_backward(const Pool<T>& p, const T* out, const Source* source, T* in) {
-  if (p.kernel_height == 2 && p.kernel_width == 2) {
-    pool_backward_windows<T, 2, 2>(p, out, source, in);
-  } else if (p.kernel_height == 1 && p.kernel_width == 1) {
-    pool_backward_windows<T, 1, 1>(p, out, source, in);
-  } else {
-    pool_backward_windows<T, 0, 0>(p, out, source, in);
-  }
+  by_window(p, [&]<std::size_t bytes, std::size_t height, std::size_t width>() {
+    pool_backward_windows<T, bytes, height, width>(p, out, source, in);
+  });
 }
 
 template <class T>
