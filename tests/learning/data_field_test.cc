@@ -47,7 +47,7 @@ class DataFieldTest : public ::testing::Test {
 TEST_F(DataFieldTest, FeaturesAreStoredOnesUntilTheyDrift) {
   DataField still(setup({}), problem_.network, pool_);
   DataField turning(setup(turning_), problem_.network, pool_);
-  const Model& model = *problem_.initial();
+  const Model model = *problem_.initial();
   EXPECT_EQ(still.feature_drift(0), nullptr);
   EXPECT_EQ(turning.feature_drift(1), nullptr);
   for (std::size_t cluster = 0; cluster < 2; ++cluster) {
@@ -81,7 +81,7 @@ TEST_F(DataFieldTest, ScoresOnPresentFeatures) {
   RandomStream stream(3, "cluster test", 0, 2);
   const std::vector<SampleIndex> samples = draw(test_pools_, field.mix(0), 60, stream);
   Workspaces workspaces(problem_.network);
-  const Model& model = *problem_.initial();
+  const Model model = *problem_.initial();
   const Evaluation expected = evaluate(model, turned, samples, workspaces, pool_);
   EXPECT_EQ(field.score(0, model).loss, expected.loss);
   EXPECT_EQ(field.score(0, model).accuracy, expected.accuracy);
@@ -111,7 +111,7 @@ TEST_F(DataFieldTest, ComesBackAsItWasSaved) {
   const std::string bytes = field.save();
   DataField other(setup(turning_), problem_.network, pool_);
   other.restore(bytes);
-  const Model& model = *problem_.initial();
+  const Model model = *problem_.initial();
   for (int sequence = 0; sequence < 2; ++sequence) {
     EXPECT_EQ(field.save(), other.save());
     EXPECT_EQ(field.score(0, model).loss, other.score(0, model).loss);
