@@ -1,4 +1,7 @@
 #include <fmt/format.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <cstdio>
@@ -84,6 +87,11 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using skein::app::Exit;
+#if defined(__GLIBC__)
+  // Models and data go back to the system as soon as they are freed. By itself, glibc comes to keep all that
+  // is no larger than the largest that was ever freed.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
   try {
     return skein::app::run(argc, argv);
   } catch (const skein::InputError& error) {

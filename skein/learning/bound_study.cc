@@ -155,7 +155,7 @@ class Study {
 
   void train() {
     SwarmTrainer trainer(training_, workspaces_, pool_);
-    auto model = std::make_shared<const Model>(*setup_.training.initial);
+    std::shared_ptr<const Model> model = setup_.training.initial;
     path_.push_back(to_double(*model));
     for (std::size_t round = 0; round < setup_.num_rounds; ++round) {
       for (SwarmTask& task : tasks_) {

@@ -54,6 +54,7 @@ struct DriftRate {
   [[nodiscard]] double at(std::size_t sequence) const {
     return start + growth * static_cast<double>(sequence);
   }
+  friend bool operator==(const DriftRate&, const DriftRate&) = default;
 };
 
 // How one cluster drifts; does not change in a run.
@@ -62,6 +63,10 @@ struct ClusterDriftRates {
   DriftRate rotation;
   DriftRate brightness{.start = 1.0};
   DriftRate noise;
+
+  [[nodiscard]] bool change_features() const {
+    return rotation != DriftRate{} || brightness != DriftRate{.start = 1.0} || noise != DriftRate{};
+  }
 };
 
 std::vector<ClusterDriftRates> sample_drift_rates(const DriftOptions& options, std::size_t num_clusters,

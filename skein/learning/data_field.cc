@@ -9,6 +9,28 @@
 #include "skein/learning/evaluation.h"
 
 namespace skein {
+namespace {
+
+// Points as evaluate and BatchBuffer take them.
+struct Points {
+  std::vector<SampleIndex> samples{};
+  std::vector<std::uint32_t> collected{};
+  std::vector<SampleIndex> places{};
+  const FeatureDrift* drift = nullptr;
+
+  void add(SampleIndex sample, std::uint32_t sequence) {
+    places.push_back(static_cast<SampleIndex>(samples.size()));
+    samples.push_back(sample);
+    collected.push_back(sequence);
+  }
+  [[nodiscard]] std::span<const SampleIndex> to_read() const { return drift != nullptr ? places : samples; }
+  [[nodiscard]] DriftedSamples drifted() const {
+    return {.samples = samples, .collected = collected, .drift = drift};
+  }
+};
+
+}  // namespace
+
 DataField::DataField(DataFieldSetup setup, const nn::Network<float>& network, ThreadPool& pool)
     : setup_(std::move(setup)),
       pool_(pool),
@@ -26,36 +48,49 @@ DataField::DataField(DataFieldSetup setup, const nn::Network<float>& network, Th
     first_device_.push_back(buffers_.size());
   }
   expect(setup_.rates.size() == drifts_.size(), "every cluster has its rates of drift");
+  update_feature_drifts();
 }
 
-std::vector<std::vector<SampleIndex>> DataField::offload(std::size_t device, std::span<const double> shares,
-                                                         std::uint64_t round) const {
-  RandomStream stream(setup_.seed, "offloaded points", device, round);
-  std::vector<std::vector<SampleIndex>> sent;
-  for (const std::vector<DataPoint>& points : buffers_[device].sample_for(shares, stream)) {
-    std::vector<SampleIndex>& samples = sent.emplace_back();
-    samples.reserve(points.size());
-    for (const DataPoint& point : points) {
-      samples.push_back(point.sample);
+void DataField::update_feature_drifts() {
+  feature_drifts_.resize(drifts_.size());
+  for (std::size_t cluster = 0; cluster < drifts_.size(); ++cluster) {
+    const ClusterDriftRates& rates = setup_.rates[cluster];
+    if (!rates.change_features()) {
+      continue;
     }
+    // Tasks keep what they were given: a new value, with what is known already.
+    std::shared_ptr<const FeatureDrift>& latest = feature_drifts_[cluster];
+    FeatureDrift drift = latest != nullptr ? *latest : FeatureDrift{.seed = setup_.seed, .cluster = cluster};
+    for (std::size_t sequence = drift.transforms.size(); sequence <= sequence_; ++sequence) {
+      drift.transforms.push_back(feature_transform(rates, sequence));
+    }
+    latest = std::make_shared<const FeatureDrift>(std::move(drift));
   }
-  return sent;
+}
+
+std::vector<std::vector<DataPoint>> DataField::offload(std::size_t device, std::span<const double> shares,
+                                                       std::uint64_t round) const {
+  RandomStream stream(setup_.seed, "offloaded points", device, round);
+  return buffers_[device].sample_for(shares, stream);
 }
 
 ModelScore DataField::score(std::size_t cluster, const Model& model) {
   RandomStream stream(setup_.seed, "cluster test", cluster, sequence_);
-  const std::vector<SampleIndex> samples =
-      draw(*setup_.test_pools, drifts_[cluster].mix, setup_.test_points, stream);
-  const Evaluation evaluation = evaluate(model, setup_.data->test, samples, workspaces_, pool_);
+  Points points{.drift = feature_drifts_[cluster].get()};
+  for (const SampleIndex sample :
+       draw(*setup_.test_pools, drifts_[cluster].mix, setup_.test_points, stream)) {
+    points.add(sample, static_cast<std::uint32_t>(sequence_));
+  }
+  const Evaluation evaluation =
+      evaluate(model, setup_.data->test, points.to_read(), workspaces_, pool_, points.drifted());
   return {.accuracy = evaluation.accuracy, .loss = evaluation.loss};
 }
 
-std::vector<SampleIndex> DataField::cluster_samples(std::size_t cluster, std::size_t count) const {
-  std::vector<SampleIndex> all;
+std::vector<DataPoint> DataField::cluster_points(std::size_t cluster, std::size_t count) const {
+  std::vector<DataPoint> all;
   for (std::size_t device = first_device_[cluster]; device < first_device_[cluster + 1]; ++device) {
-    for (const DataPoint& point : buffers_[device].contents()) {
-      all.push_back(point.sample);
-    }
+    const std::vector<DataPoint> contents = buffers_[device].contents();
+    all.insert(all.end(), contents.begin(), contents.end());
   }
   RandomStream stream(setup_.seed, "cluster gradient", cluster, sequence_);
   stream.shuffle(all);
@@ -64,13 +99,17 @@ std::vector<SampleIndex> DataField::cluster_samples(std::size_t cluster, std::si
 }
 
 std::vector<float> DataField::meta_gradient(std::size_t cluster, const Model& model) {
-  const std::vector<SampleIndex> samples = cluster_samples(cluster, setup_.gradient_points);
+  Points points{.drift = feature_drifts_[cluster].get()};
+  for (const DataPoint& point : cluster_points(cluster, setup_.gradient_points)) {
+    points.add(point.sample, point.sequence);
+  }
   std::vector<float> gradient(model.size(), 0.0F);
-  if (samples.empty()) {
+  if (points.samples.empty()) {
     return gradient;
   }
   workspaces_.with([&](Workspace& workspace) {
-    const nn::Batch<float> batch = workspace.batches[0].read(setup_.data->train, samples);
+    const nn::Batch<float> batch =
+        workspace.batches[0].read(setup_.data->train, points.to_read(), points.drifted());
     Model& out = workspace.vectors[0];
     if (out.size() != model.size()) {
       out = Model(model.size());
@@ -125,6 +164,7 @@ void DataField::advance() {
     skein::advance(drifts_[cluster], setup_.rates[cluster], cluster, context);
   }
   ++sequence_;
+  update_feature_drifts();
   for (std::size_t cluster = 0; cluster < drifts_.size(); ++cluster) {
     for (std::size_t device = first_device_[cluster]; device < first_device_[cluster + 1]; ++device) {
       RandomStream stream(setup_.seed, "arrivals", device, sequence_);
@@ -164,6 +204,7 @@ void DataField::restore(const std::string& text) {
     buffer = DeviceBuffer(buffer.capacity(), reader.get_list<std::vector<DataPoint>>(), displaced);
   }
   expect(reader.at_end(), "a saved field is of the same devices");
+  update_feature_drifts();
 }
 
 }  // namespace skein

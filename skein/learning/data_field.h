@@ -43,9 +43,12 @@ class DataField final : public Field {
 
   [[nodiscard]] std::size_t sequence() const override { return sequence_; }
   [[nodiscard]] std::size_t num_points(std::size_t device) const override { return buffers_[device].size(); }
-  [[nodiscard]] std::vector<std::vector<SampleIndex>> offload(std::size_t device,
-                                                              std::span<const double> shares,
-                                                              std::uint64_t round) const override;
+  [[nodiscard]] std::vector<std::vector<DataPoint>> offload(std::size_t device,
+                                                            std::span<const double> shares,
+                                                            std::uint64_t round) const override;
+  [[nodiscard]] std::shared_ptr<const FeatureDrift> feature_drift(std::size_t cluster) const override {
+    return feature_drifts_[cluster];
+  }
   ModelScore score(std::size_t cluster, const Model& model) override;
   std::vector<float> meta_gradient(std::size_t cluster, const Model& model) override;
   BoundConstants measure_constants(std::span<const std::vector<WorkerTask>> swarms, const Model& before,
@@ -56,7 +59,9 @@ class DataField final : public Field {
   void restore(const std::string& bytes) override;
 
  private:
-  [[nodiscard]] std::vector<SampleIndex> cluster_samples(std::size_t cluster, std::size_t count) const;
+  [[nodiscard]] std::vector<DataPoint> cluster_points(std::size_t cluster, std::size_t count) const;
+  // Up to the present sequence.
+  void update_feature_drifts();
 
   DataFieldSetup setup_;
   ThreadPool& pool_;
@@ -66,6 +71,7 @@ class DataField final : public Field {
   std::vector<std::size_t> first_device_;  // of each cluster, and the end
   std::vector<DeviceBuffer> buffers_;
   std::vector<ClusterDrift> drifts_;
+  std::vector<std::shared_ptr<const FeatureDrift>> feature_drifts_;  // of each cluster; nullptr: none
   std::size_t sequence_ = 0;
 };
 

@@ -7,14 +7,14 @@
 namespace skein {
 
 Evaluation evaluate(const Model& model, const Dataset& data, std::span<const SampleIndex> samples,
-                    Workspaces& workspaces, ThreadPool& pool) {
+                    Workspaces& workspaces, ThreadPool& pool, const DriftedSamples& drifted) {
   expect(!samples.empty(), "an evaluation needs samples");
   constexpr std::size_t chunk = 100;
   std::vector<nn::Score> scores((samples.size() + chunk - 1) / chunk);
   pool.parallel_for(scores.size(), [&](std::size_t i) {
     const auto part = samples.subspan(i * chunk, std::min(chunk, samples.size() - i * chunk));
     workspaces.with([&](Workspace& workspace) {
-      scores[i] = workspace.engine.score(model, workspace.batches[0].read(data, part));
+      scores[i] = workspace.engine.score(model, workspace.batches[0].read(data, part, drifted));
     });
   });
   double loss_sum = 0.0;

@@ -18,9 +18,10 @@ struct Evaluation {
   double loss = 0.0;      // mean cross-entropy, in nats
 };
 
-// On these samples, at least one. Chunks are scored in parallel and summed in order.
+// On these samples, at least one. Chunks are scored in parallel and summed in order. With drift, `samples`
+// are places in `drifted`.
 Evaluation evaluate(const Model& model, const Dataset& data, std::span<const SampleIndex> samples,
-                    Workspaces& workspaces, ThreadPool& pool);
+                    Workspaces& workspaces, ThreadPool& pool, const DriftedSamples& drifted = {});
 
 // The samples of all classes that a mix has.
 std::vector<SampleIndex> samples_of(const LabelMix& mix, const ClassPools& pools);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "skein/learning/dataset.h"
 
@@ -33,6 +34,13 @@ struct NoiseSource {
   std::uint64_t seed = 0;
   std::size_t cluster = 0;
   std::size_t sequence = 0;
+};
+
+// What drift has done to the features of one cluster's data, by the sequence that a point was collected in.
+struct FeatureDrift {
+  std::vector<FeatureTransform> transforms{};  // of sequence 0, 1, ...
+  std::uint64_t seed = 0;
+  std::size_t cluster = 0;
 };
 
 // One sample as a network sees it; `out` has shape.size() places. With the identity it is Dataset::read.

@@ -5,11 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "skein/learning/class_pools.h"
+#include "skein/learning/device_buffer.h"
 #include "skein/learning/trainer.h"
 
 namespace skein {
@@ -34,10 +36,12 @@ class Field {
   [[nodiscard]] virtual std::size_t num_points(std::size_t device) const = 0;
   // What a device sends to each of several receivers in one local round: these shares of its buffer, no point
   // twice. The round names the random draw.
-  [[nodiscard]] virtual std::vector<std::vector<SampleIndex>> offload(std::size_t device,
-                                                                      std::span<const double> shares,
-                                                                      std::uint64_t round) const = 0;
-  // A model on a cluster's data of now: fresh samples, of its present mix.
+  [[nodiscard]] virtual std::vector<std::vector<DataPoint>> offload(std::size_t device,
+                                                                    std::span<const double> shares,
+                                                                    std::uint64_t round) const = 0;
+  // How a cluster's features have drifted up to now; nullptr: they have not.
+  [[nodiscard]] virtual std::shared_ptr<const FeatureDrift> feature_drift(std::size_t cluster) const = 0;
+  // A model on a cluster's data of now: fresh samples, of its present mix and features.
   virtual ModelScore score(std::size_t cluster, const Model& model) = 0;
   // The meta-gradient of a model on what a cluster's devices hold now.
   virtual std::vector<float> meta_gradient(std::size_t cluster, const Model& model) = 0;

@@ -31,6 +31,20 @@ std::vector<SampleIndex> some_of(std::span<const SampleIndex> samples, std::size
   return chosen;
 }
 
+// What a worker draws from: its samples, or their places if drift has changed them.
+std::vector<SampleIndex> own_points(const WorkerTask& worker) {
+  if (worker.drift == nullptr) {
+    return worker.samples;
+  }
+  std::vector<SampleIndex> places(worker.samples.size());
+  std::iota(places.begin(), places.end(), SampleIndex{0});
+  return places;
+}
+
+DriftedSamples drifted(const WorkerTask& worker) {
+  return {.samples = worker.samples, .collected = worker.collected, .drift = worker.drift.get()};
+}
+
 bool all_finite(const Model& model) {
   std::uint32_t not_finite = 0;
   const float* values = model.data();
@@ -95,8 +109,7 @@ class LocalTraining::Steps {
 
   void plain_update(std::span<const SampleIndex> batch, RandomStream& dropout, double step,
                     std::size_t iteration) {
-    note(workspace_.engine.step(model_, workspace_.batches[0].read(*setting_.data, batch), step, &dropout),
-         iteration);
+    note(workspace_.engine.step(model_, read(0, batch), step, &dropout), iteration);
   }
 
   // The second batch is given; the others are drawn.
@@ -105,16 +118,16 @@ class LocalTraining::Steps {
                    std::size_t iteration) {
     const LearningOptions& options = setting_.options;
     const auto drawn = [&](std::size_t i) {
-      return workspace_.batches[i].read(*setting_.data, some_of(sources[i], worker_.batch_sizes[i], batches));
+      return read(i, some_of(sources[i], worker_.batch_sizes[i], batches));
     };
-    std::array<nn::Batch<float>, 3> read{drawn(0), workspace_.batches[1].read(*setting_.data, second), {}};
+    std::array<nn::Batch<float>, 3> three{drawn(0), read(1, second), {}};
     if (options.meta_gradient != MetaGradient::first_order) {
-      read[2] = drawn(2);
+      three[2] = drawn(2);
     }
     const nn::MetaOptions meta{.kind = options.meta_gradient,
                                .inner_step = scheduled(options, options.inner_step, iteration),
                                .difference_step = options.difference_step};
-    note(workspace_.engine.meta_step(model_, read, meta, options.meta_step, &dropout), iteration);
+    note(workspace_.engine.meta_step(model_, three, meta, options.meta_step, &dropout), iteration);
   }
 
   // The mean loss of all updates. A network whose loss is bounded, by a softmax of its own, can have lost its
@@ -127,6 +140,10 @@ class LocalTraining::Steps {
   }
 
  private:
+  nn::Batch<float> read(std::size_t place, std::span<const SampleIndex> batch) {
+    return workspace_.batches[place].read(*setting_.data, batch, drifted(worker_));
+  }
+
   void note(double loss, std::size_t iteration) {
     const double guessing = std::log(static_cast<double>(setting_.data->num_classes()));
     if (!(loss <= most_times_guessing * std::max(1.0, guessing))) {
@@ -165,8 +182,11 @@ LocalTraining::LocalTraining(Setting setting) : setting_(std::move(setting)) {
 // The study draws once for all iterations between two local aggregations.
 std::vector<SampleIndex> LocalTraining::data_of(const WorkerTask& worker, std::size_t iteration) const {
   if (worker.redraw.empty()) {
-    return worker.samples;
+    expect(worker.drift == nullptr || worker.collected.size() == worker.samples.size(),
+           "with drift, it is known when each sample was collected");
+    return own_points(worker);
   }
+  expect(worker.drift == nullptr, "data that is drawn anew has not drifted");
   expect(setting_.pools != nullptr, "to draw data anew needs the pools of all classes");
   RandomStream stream(setting_.seed, "draw", worker.worker, iteration);
   return draw(*setting_.pools, worker.redraw, worker.samples.size(), stream);
@@ -214,7 +234,8 @@ double LocalTraining::personalise(const WorkerTask& worker, const Round& round, 
 void LocalTraining::meta_gradient(const WorkerTask& worker, std::size_t num_points, Workspace& workspace,
                                   const Model& model, Model& gradient) const {
   constexpr std::size_t chunk = 16;
-  const auto samples = std::span(worker.samples).first(std::min(num_points, worker.samples.size()));
+  const std::vector<SampleIndex> points = own_points(worker);
+  const auto samples = std::span(points).first(std::min(num_points, points.size()));
   const auto inner_step = static_cast<float>(setting_.options.inner_step);
   for (Model& vector : workspace.vectors) {
     if (vector.size() != model.size()) {
@@ -229,7 +250,7 @@ void LocalTraining::meta_gradient(const WorkerTask& worker, std::size_t num_poin
     std::ranges::fill(out, 0.0F);
     for (std::size_t begin = 0; begin < samples.size(); begin += chunk) {
       const auto some = samples.subspan(begin, std::min(chunk, samples.size() - begin));
-      of_batch(workspace.batches[0].read(*setting_.data, some));
+      of_batch(workspace.batches[0].read(*setting_.data, some, drifted(worker)));
       add_weighted(static_cast<float>(some.size()) / static_cast<float>(samples.size()), part.span(),
                    out.span());
     }

@@ -89,10 +89,12 @@ class Summation {
 
 }  // namespace
 
-// Threads at work, and as many members that are done and wait.
-ModelSums::ModelSums(std::size_t model_size, ThreadPool& pool)
-    : pool_(pool),
-      buffers_(pool.num_threads() == 1 ? 1 : 2 * pool.num_threads(), nn::Vector<float>(model_size)) {}
+// Threads at work, and half as many members that are done and wait.
+ModelSums::ModelSums(std::size_t model_size, ThreadPool& pool) : pool_(pool) {
+  for (std::size_t i = 0; i < pool.num_threads() + pool.num_threads() / 2; ++i) {
+    buffers_.emplace_back(model_size);
+  }
+}
 
 void ModelSums::run(std::span<const Member> members, std::span<nn::Vector<float>> sums,
                     const std::function<void(std::size_t, nn::Vector<float>&)>& make) {

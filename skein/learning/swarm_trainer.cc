@@ -75,7 +75,10 @@ void SwarmTrainer::local_round(std::span<const SwarmTask> tasks, std::vector<Swa
   const std::vector<Place> places = in_order(tasks);
   const std::vector<ModelSums::Member> members = shares(
       tasks, places, [&](const WorkerTask& worker) { return local_training_.points_per_iteration(worker); });
-  std::vector<Model> averages(tasks.size(), Model(workspaces_.network().num_parameters()));
+  std::vector<Model> averages;
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    averages.emplace_back(workspaces_.network().num_parameters());
+  }
   sums_.run(members, averages, [&](std::size_t i, Model& model) {
     const Place& place = places[i];
     const SwarmTask& task = tasks[place.task];

@@ -3,7 +3,7 @@
 // The workers of all swarms are one parallel loop per local aggregation, so all threads have work. Results
 // are the same bits for any number of threads and any order of tasks and workers: random streams are named by
 // worker and iteration, and averages are summed in the order of worker numbers. Beside the models of the
-// swarms, memory is a workspace and two model buffers per thread, however many workers there are.
+// swarms, memory is a workspace and one and a half model buffers per thread, however many workers there are.
 #pragma once
 
 #include <functional>

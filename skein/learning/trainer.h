@@ -17,6 +17,7 @@
 
 #include "skein/base/thread_pool.h"
 #include "skein/learning/class_pools.h"
+#include "skein/learning/feature_transform.h"
 #include "skein/learning/options.h"
 #include "skein/nn/vector.h"
 
@@ -31,6 +32,10 @@ struct WorkerTask {
       batch_sizes;  // points of its three mini-batches: alpha_1 D, alpha_2 D, alpha_3 D
   // If not empty, every local round takes as many samples with this mix, drawn anew.
   LabelMix redraw{};
+  // If drift has changed features: how, and the sequence that each sample was collected in. Goes without
+  // redraw.
+  std::shared_ptr<const FeatureDrift> drift{};
+  std::vector<std::uint32_t> collected{};
 };
 
 struct SwarmTask {

@@ -68,10 +68,10 @@ class Training {
         test_pools_(setup.data->test),
         test_samples_(setup.data->test.size()) {
     std::iota(test_samples_.begin(), test_samples_.end(), SampleIndex{0});
-    set_models(std::make_shared<const Model>(*setup.initial));
     if (algorithm_.topology == Topology::pooled) {
       pooled_.push_back(pooled_task(setup, swarms_));
     }
+    set_models(setup.initial);
     // A star has nobody to average with in between.
     const bool star = algorithm_.topology == Topology::star;
     round_ = {.local_period = setup.options.local_period * (star ? setup.options.global_period : 1),
@@ -101,16 +101,15 @@ class Training {
 
  private:
   void set_models(const std::shared_ptr<const Model>& model) {
-    for (SwarmTask& task : swarms_) {
-      task.model = model;
+    for (std::vector<SwarmTask>* tasks : {&swarms_, &pooled_}) {
+      for (SwarmTask& task : *tasks) {
+        task.model = model;
+      }
     }
   }
 
   // Returns the mean training loss.
   double global_round(std::size_t iteration, const Trainer::Progress& progress) {
-    if (!pooled_.empty()) {
-      pooled_.front().model = swarms_.front().model;
-    }
     std::vector<SwarmTask>& tasks = pooled_.empty() ? swarms_ : pooled_;
     for (SwarmTask& task : tasks) {
       task.first_iteration = iteration;
@@ -129,6 +128,7 @@ class Training {
     } else {
       const auto weights =
           algorithm_.topology == Topology::star ? MergeWeights::by_data : MergeWeights::equal;
+      set_models(nullptr);  // makes room
       set_models(std::make_shared<const Model>(merge(updates, weights, pool_)));
     }
     return mean_loss(updates);

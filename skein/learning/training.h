@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "skein/base/quantity.h"
@@ -22,7 +23,7 @@ namespace skein {
 struct TrainingSetup {
   LearningOptions options{};
   const nn::Network<float>* network = nullptr;
-  const Model* initial = nullptr;  // the model to start from
+  std::shared_ptr<const Model> initial{};  // the model to start from
   const DataSplit* data = nullptr;
   const ClassPools* pools = nullptr;     // of the training set
   const Partition* partition = nullptr;  // of the training set: a group per swarm, its members the workers

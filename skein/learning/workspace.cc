@@ -1,16 +1,29 @@
 #include "skein/learning/workspace.h"
 
+#include "skein/base/expect.h"
+
 namespace skein {
 
-nn::Batch<float> BatchBuffer::read(const Dataset& data, std::span<const SampleIndex> samples) {
+nn::Batch<float> BatchBuffer::read(const Dataset& data, std::span<const SampleIndex> samples,
+                                   const DriftedSamples& drifted) {
   const std::size_t size = data.shape.size();
   if (features_.size() < samples.size() * size) {
     features_ = nn::Vector<float>(samples.size() * size);
   }
   labels_.resize(samples.size());
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    data.read(samples[i], features_.span().subspan(i * size, size));
-    labels_[i] = data.labels[samples[i]];
+    const std::span<float> features = features_.span().subspan(i * size, size);
+    SampleIndex sample = samples[i];
+    if (drifted.drift == nullptr) {
+      data.read(sample, features);
+    } else {
+      const std::uint32_t sequence = drifted.collected[sample];
+      sample = drifted.samples[sample];
+      expect(sequence < drifted.drift->transforms.size(), "drift is known for every sequence up to now");
+      read_transformed(data, sample, drifted.drift->transforms[sequence],
+                       {drifted.drift->seed, drifted.drift->cluster, sequence}, features);
+    }
+    labels_[i] = data.labels[sample];
   }
   return {.features = features_.data(), .labels = labels_.data(), .size = samples.size()};
 }

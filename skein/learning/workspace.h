@@ -12,15 +12,24 @@
 
 #include "skein/learning/class_pools.h"
 #include "skein/learning/dataset.h"
+#include "skein/learning/feature_transform.h"
 #include "skein/nn/engine.h"
 
 namespace skein {
 
+// Samples with the sequence that each was collected in, whose features drift has changed.
+struct DriftedSamples {
+  std::span<const SampleIndex> samples{};
+  std::span<const std::uint32_t> collected{};
+  const FeatureDrift* drift = nullptr;  // nullptr: there is none
+};
+
 // Samples as a network reads them.
 class BatchBuffer {
  public:
-  // Valid until the next call.
-  nn::Batch<float> read(const Dataset& data, std::span<const SampleIndex> samples);
+  // Valid until the next call. With drift, `samples` are places in `drifted`.
+  nn::Batch<float> read(const Dataset& data, std::span<const SampleIndex> samples,
+                        const DriftedSamples& drifted = {});
 
  private:
   nn::Vector<float> features_;

@@ -16,8 +16,9 @@ namespace {
 
 // Linear layers with at least so many weights are worth a low-rank step.
 constexpr std::size_t least_low_rank_weights = 16384;
-// Samples that go through the network together when nothing is learnt from them.
-constexpr std::size_t scoring_batch = 64;
+// Samples that go through the network together when nothing is learnt from them: enough to keep the vector
+// units busy, no more, as each takes memory for what all layers give.
+constexpr std::size_t scoring_batch = 32;
 
 // The cross-entropy of softmax(z) against a class; dz is its gradient, times `share`.
 //   loss = log(sum_i e^z_i) - z_class,   dz_i = softmax(z)_i - [i = class]

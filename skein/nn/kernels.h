@@ -39,7 +39,8 @@ struct Product {
   std::size_t run_length = 0;
   const T* b = nullptr;
   std::size_t b_stride = 0;
-  const T* bias = nullptr;  // nullptr: none
+  const T* tails = nullptr;  // what pack_tails made of B, for these runs; nullptr: nothing
+  const T* bias = nullptr;   // nullptr: none
   T* c = nullptr;
   const Offset* c_rows = nullptr;
   std::size_t c_stride = 0;
@@ -64,16 +65,17 @@ struct DotProducts {
   bool streams = false;  // B comes from memory, and goes on after its last row: fetch ahead
 };
 
-// C += A' D over many points: C[k][n] += sum_p A[a_points[p] + a_places[k]] D[p][n]. A convolution's weight
-// gradient. C and D have rows padded with places that count for nothing.
+// C += A' D over many points: C[k][n] += sum_p A[p][k] D[p][n], where row p of A is runs as in a Product. A
+// convolution's weight gradient. C and D have rows padded with places that count for nothing.
 template <class T>
 struct OuterProducts {
   std::size_t points = 0;
-  std::size_t rows = 0;     // k
   std::size_t columns = 0;  // n
   const T* a = nullptr;
-  const Offset* a_points = nullptr;
-  const Offset* a_places = nullptr;
+  const Offset* a_points = nullptr;  // where each row of A starts
+  std::size_t num_runs = 1;
+  std::size_t run_stride = 0;
+  std::size_t run_length = 0;
   const T* d = nullptr;
   std::size_t d_stride = 0;
   T* c = nullptr;
@@ -120,7 +122,14 @@ template <class T>
 struct Kernels {
   const char* name;
   void (*multiply)(const Product<T>&);
+  // A few columns beyond whole registers are cheaper as dot products along the runs, with these columns
+  // stored as rows. So many numbers are needed for each run of B, 0 where there is nothing to gain.
+  std::size_t (*tail_numbers)(const Product<T>&);
+  // Fills Product::tails, run after run.
+  void (*pack_tails)(const Product<T>&, T* tails);
   void (*dot_products)(const DotProducts<T>&);
+  void (*transpose)(const T* from, std::size_t rows, std::size_t columns, std::size_t from_stride, T* to,
+                    std::size_t to_stride);
   void (*outer_products)(const OuterProducts<T>&);
   void (*rank_update)(const RankUpdate<T>&);
   // sum += the sum of `count` rows; both padded with places that count for nothing.

@@ -57,166 +57,7 @@ inline void evenly(std::size_t count, std::size_t most, const Work& work) {
   }
 }
 
-// ---- multiply
-
-// A part of the common dimension: some runs, or a part of one.
-struct Block {
-  std::size_t first_run;
-  std::size_t num_runs;
-  std::size_t begin;  // in the run
-  std::size_t length;
-  bool first;
-};
-
-// Tiles of sums that stay in registers: 1 register by so many rows, 2, 3; as many sums as there are registers
-// for. AVX-512 has twice as many registers.
-inline constexpr std::size_t most_rows[3] = {8, SKEIN_VECTOR_BYTES == 64 ? 8 : 6,
-                                             SKEIN_VECTOR_BYTES == 64 ? 8 : 4};
-
-template <class Tile, int rows, int width>
-constexpr typename Tile::Function tile_of() {
-  if constexpr (std::size_t{rows} <= most_rows[width - 1]) {
-    return Tile::template run<rows, width>;
-  } else {
-    return nullptr;
-  }
-}
-template <class Tile, int width>
-struct TilesOf {
-  static constexpr typename Tile::Function by_rows[8] = {
-      tile_of<Tile, 1, width>(), tile_of<Tile, 2, width>(), tile_of<Tile, 3, width>(),
-      tile_of<Tile, 4, width>(), tile_of<Tile, 5, width>(), tile_of<Tile, 6, width>(),
-      tile_of<Tile, 7, width>(), tile_of<Tile, 8, width>()};
-};
-template <class Tile>
-inline constexpr const typename Tile::Function* tiles[3] = {
-    TilesOf<Tile, 1>::by_rows, TilesOf<Tile, 2>::by_rows, TilesOf<Tile, 3>::by_rows};
-
-// How many registers wide the next tile is, with `left` to go.
-inline std::size_t tile_width(std::size_t left, std::size_t rows) {
-  if (left == 1 || left == 2 || left == 3) {
-    return left;
-  }
-  return rows <= most_rows[2] && left != 4 ? 3 : 2;
-}
-
-// Calls tile(row, column) for tiles that cover rows x columns, column by column: Whole ones, and Narrow ones
-// where less than a whole register is left.
-template <class T, class Whole, class Narrow, class Call>
-inline void cover(std::size_t rows, std::size_t columns, const Call& call) {
-  const std::size_t registers = padded<T>(columns) / lanes<T>;
-  std::size_t done = 0;
-  while (done < registers) {
-    const std::size_t width = tile_width(registers - done, rows);
-    evenly(rows, most_rows[width - 1], [&](std::size_t row, std::size_t size) {
-      call(tiles<Whole>[width - 1][size - 1], row, done * lanes<T>);
-    });
-    done += width;
-  }
-  if (registers * lanes<T> < padded<T>(columns)) {
-    evenly(rows, most_rows[0], [&](std::size_t row, std::size_t size) {
-      call(tiles<Narrow>[0][size - 1], row, registers * lanes<T>);
-    });
-  }
-}
-
-template <class T, std::size_t bytes, bool streams>
-struct MultiplyTile {
-  using Function = void (*)(const Product<T>&, const Block&, std::size_t, std::size_t);
-
-  template <int rows, int width>
-  static void run(const Product<T>& p, const Block& block, std::size_t row, std::size_t column) {
-    using V = Vec<T, bytes>;
-    constexpr std::size_t step = lanes<T, bytes>;
-    V sum[rows][width];
-    for (int j = 0; j < width; ++j) {
-      const V start = block.first && p.bias != nullptr ? load<bytes>(p.bias + column + j * step) : V{};
-#pragma GCC unroll 8
-      for (int i = 0; i < rows; ++i) {
-        sum[i][j] = start;
-      }
-    }
-    const T* a[rows];
-    for (int i = 0; i < rows; ++i) {
-      a[i] = p.a + (p.a_rows != nullptr ? p.a_rows[row + i] : (row + i) * p.a_stride) +
-             block.first_run * p.run_stride + block.begin;
-    }
-    const T* b = p.b + (block.first_run * p.run_length + block.begin) * p.b_stride + column;
-    const std::size_t b_stride = p.b_stride;
-    const std::size_t ahead = block.length * b_stride;  // the next block
-    for (std::size_t run = 0; run < block.num_runs; ++run) {
-      const std::size_t length = block.length;
-#pragma GCC unroll 1
-      for (std::size_t k = 0; k < length; ++k) {
-        V right[width];
-#pragma GCC unroll 4
-        for (int j = 0; j < width; ++j) {
-          right[j] = load<bytes>(b + j * step);
-          keep(right[j]);
-        }
-        if constexpr (streams) {
-          __builtin_prefetch(b + ahead);
-          __builtin_prefetch(b + ahead + (width * step - 1));
-        }
-#pragma GCC unroll 8
-        for (int i = 0; i < rows; ++i) {
-          const V left = all<bytes>(a[i][k]);
-#pragma GCC unroll 4
-          for (int j = 0; j < width; ++j) {
-            sum[i][j] += left * right[j];
-          }
-        }
-        b += b_stride;
-      }
-      for (int i = 0; i < rows; ++i) {
-        a[i] += p.run_stride;
-      }
-    }
-    const bool add = p.add || !block.first;
-#pragma GCC unroll 8
-    for (int i = 0; i < rows; ++i) {
-      T* c = p.c + (p.c_rows != nullptr ? p.c_rows[row + i] : (row + i) * p.c_stride) + column;
-#pragma GCC unroll 4
-      for (int j = 0; j < width; ++j) {
-        store<bytes>(c + j * step, add ? load<bytes>(c + j * step) + sum[i][j] : sum[i][j]);
-      }
-    }
-  }
-};
-
-template <class T, bool streams>
-void multiply_block(const Product<T>& p, const Block& block) {
-  using Whole = MultiplyTile<T, whole_register, streams>;
-  using Narrow = MultiplyTile<T, narrow_register, streams>;
-  cover<T, Whole, Narrow>(p.rows, p.columns, [&](auto tile, std::size_t row, std::size_t column) {
-    tile(p, block, row, column);
-  });
-}
-
-// The common dimension is cut so that a block of B stays in the first cache. A large B with few rows to
-// multiply comes from memory: the next block is fetched ahead.
-template <class T>
-void multiply(const Product<T>& p) {
-  const std::size_t most = smaller(larger(6144 / padded<T>(p.columns), 32), 256);
-  if (p.run_length > most) {
-    const bool streams = p.rows <= 12 && p.run_length * p.b_stride > (std::size_t{1} << 17U);
-    bool first = true;
-    for (std::size_t run = 0; run < p.num_runs; ++run) {
-      evenly(p.run_length, most, [&](std::size_t begin, std::size_t size) {
-        const Block block{run, 1, begin, size, first};
-        streams ? multiply_block<T, true>(p, block) : multiply_block<T, false>(p, block);
-        first = false;
-      });
-    }
-  } else {
-    const std::size_t runs = most / larger(p.run_length, 1);
-    evenly(p.num_runs, runs, [&](std::size_t run, std::size_t size) {
-      multiply_block<T, false>(p, Block{run, size, 0, p.run_length, run == 0});
-    });
-  }
-}
-
-// ---- dot products
+// ---- sums of registers
 
 template <class T>
 struct FourOf {
@@ -275,6 +116,321 @@ inline Four<double> sum_four(const Vec<double>* v) {
   return Four<double>{sum_of<double>(v[0]), sum_of<double>(v[1]), sum_of<double>(v[2]), sum_of<double>(v[3])};
 }
 #endif
+
+// ---- tails: columns beyond whole registers
+//
+// As a register of their own they would cost as much as any other, for a few places that count. A run of the
+// common dimension is cut into registers instead; the last one is moved back to end with the run, and what it
+// has seen before counts zero.
+
+struct Tail {
+  std::size_t columns;    // 0: there is none, or nothing to gain
+  std::size_t registers;  // of a run
+};
+
+template <class T, std::size_t bytes>
+inline std::size_t tail_begin(std::size_t i, std::size_t run_length) {
+  return smaller(i * lanes<T, bytes>, run_length - lanes<T, bytes>);
+}
+
+// Whether registers along the runs are whole ones.
+template <class T>
+inline bool whole_tails(std::size_t run_length) {
+  return run_length >= lanes<T>;
+}
+
+template <class T>
+inline Tail tail_of(std::size_t columns, std::size_t run_length) {
+  const std::size_t left = columns % lanes<T>;
+  if (SKEIN_VECTOR_BYTES < 32 || left > 4 || 2 * left > lanes<T> || run_length < lanes<T, narrow_register>) {
+    return {0, 0};
+  }
+  const std::size_t step = whole_tails<T>(run_length) ? lanes<T> : lanes<T, narrow_register>;
+  return {left, (run_length + step - 1) / step};
+}
+
+// ---- multiply
+
+// A part of the common dimension: some runs, or a part of one.
+struct Block {
+  std::size_t first_run;
+  std::size_t num_runs;
+  std::size_t begin;  // in the run
+  std::size_t length;
+  bool first;
+  bool streams;
+};
+
+// Tiles of sums that stay in registers: 1 register by so many rows, 2, 3; as many sums as there are registers
+// for. AVX-512 has twice as many registers.
+inline constexpr std::size_t most_rows[3] = {8, SKEIN_VECTOR_BYTES == 64 ? 8 : 6,
+                                             SKEIN_VECTOR_BYTES == 64 ? 8 : 4};
+
+template <class Tile, int rows, int width>
+constexpr typename Tile::Function tile_of() {
+  if constexpr (std::size_t{rows} <= most_rows[width - 1]) {
+    return Tile::template run<rows, width>;
+  } else {
+    return nullptr;
+  }
+}
+template <class Tile, int width>
+struct TilesOf {
+  static constexpr typename Tile::Function by_rows[8] = {
+      tile_of<Tile, 1, width>(), tile_of<Tile, 2, width>(), tile_of<Tile, 3, width>(),
+      tile_of<Tile, 4, width>(), tile_of<Tile, 5, width>(), tile_of<Tile, 6, width>(),
+      tile_of<Tile, 7, width>(), tile_of<Tile, 8, width>()};
+};
+template <class Tile>
+inline constexpr const typename Tile::Function* tiles[3] = {
+    TilesOf<Tile, 1>::by_rows, TilesOf<Tile, 2>::by_rows, TilesOf<Tile, 3>::by_rows};
+
+// How many registers wide the next tile is, with `left` to go.
+inline std::size_t tile_width(std::size_t left, std::size_t rows) {
+  if (left == 1 || left == 2 || left == 3) {
+    return left;
+  }
+  return (rows <= most_rows[2] || most_rows[2] == most_rows[1]) && left != 4 ? 3 : 2;
+}
+
+// Calls tile(row, column) for tiles that cover rows x columns, column by column: Whole ones, and Narrow ones
+// where less than a whole register is left.
+template <class T, class Whole, class Narrow, class Call>
+inline void cover(std::size_t rows, std::size_t columns, const Call& call) {
+  const std::size_t registers = padded<T>(columns) / lanes<T>;
+  std::size_t done = 0;
+  while (done < registers) {
+    const std::size_t width = tile_width(registers - done, rows);
+    evenly(rows, most_rows[width - 1], [&](std::size_t row, std::size_t size) {
+      call(tiles<Whole>[width - 1][size - 1], row, done * lanes<T>);
+    });
+    done += width;
+  }
+  if (registers * lanes<T> < padded<T>(columns)) {
+    evenly(rows, most_rows[0], [&](std::size_t row, std::size_t size) {
+      call(tiles<Narrow>[0][size - 1], row, registers * lanes<T>);
+    });
+  }
+}
+
+template <class T, std::size_t bytes>
+struct MultiplyTile {
+  using Function = void (*)(const Product<T>&, const Block&, std::size_t, std::size_t);
+
+  template <int rows, int width>
+  static void run(const Product<T>& p, const Block& block, std::size_t row, std::size_t column) {
+    if (block.streams && row == 0) {
+      add_up<rows, width, true>(p, block, row, column);
+    } else {
+      add_up<rows, width, false>(p, block, row, column);
+    }
+  }
+
+  template <int rows, int width, bool streams>
+  static void add_up(const Product<T>& p, const Block& block, std::size_t row, std::size_t column) {
+    using V = Vec<T, bytes>;
+    constexpr std::size_t step = lanes<T, bytes>;
+    V sum[rows][width];
+    for (int j = 0; j < width; ++j) {
+      const V start = block.first && p.bias != nullptr ? load<bytes>(p.bias + column + j * step) : V{};
+#pragma GCC unroll 8
+      for (int i = 0; i < rows; ++i) {
+        sum[i][j] = start;
+      }
+    }
+    const T* a[rows];
+    for (int i = 0; i < rows; ++i) {
+      a[i] = p.a + (p.a_rows != nullptr ? p.a_rows[row + i] : (row + i) * p.a_stride) +
+             block.first_run * p.run_stride + block.begin;
+    }
+    const T* b = p.b + (block.first_run * p.run_length + block.begin) * p.b_stride + column;
+    const std::size_t b_stride = p.b_stride;
+    const std::size_t ahead = block.length * b_stride;  // the next block
+    for (std::size_t run = 0; run < block.num_runs; ++run) {
+      const std::size_t length = block.length;
+#pragma GCC unroll 1
+      for (std::size_t k = 0; k < length; ++k) {
+        V right[width];
+#pragma GCC unroll 4
+        for (int j = 0; j < width; ++j) {
+          right[j] = load<bytes>(b + j * step);
+          keep(right[j]);
+        }
+        if constexpr (streams) {
+          __builtin_prefetch(b + ahead);
+          __builtin_prefetch(b + ahead + (width * step - 1));
+        }
+#pragma GCC unroll 8
+        for (int i = 0; i < rows; ++i) {
+          const V left = all<bytes>(a[i][k]);
+#pragma GCC unroll 4
+          for (int j = 0; j < width; ++j) {
+            sum[i][j] += left * right[j];
+          }
+        }
+        b += b_stride;
+      }
+      for (int i = 0; i < rows; ++i) {
+        a[i] += p.run_stride;
+      }
+    }
+    const bool add = p.add || !block.first;
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; ++i) {
+      T* c = p.c + (p.c_rows != nullptr ? p.c_rows[row + i] : (row + i) * p.c_stride) + column;
+#pragma GCC unroll 4
+      for (int j = 0; j < width; ++j) {
+        store<bytes>(c + j * step, add ? load<bytes>(c + j * step) + sum[i][j] : sum[i][j]);
+      }
+    }
+  }
+};
+
+template <class T>
+void multiply_block(const Product<T>& p, const Block& block) {
+  using Whole = MultiplyTile<T, whole_register>;
+  using Narrow = MultiplyTile<T, narrow_register>;
+  const std::size_t columns = p.tails != nullptr ? p.columns / lanes<T> * lanes<T> : p.columns;
+  cover<T, Whole, Narrow>(
+      p.rows, columns, [&](auto tile, std::size_t row, std::size_t column) { tile(p, block, row, column); });
+}
+
+// Four sums, and zeros up to the padding.
+inline __attribute__((always_inline)) Vec<float, 32> with_zeros(Four<float> v) {
+  return __builtin_shufflevector(v, Four<float>{}, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+inline __attribute__((always_inline)) Vec<double, 32> with_zeros(Four<double> v) { return v; }
+
+template <class T, std::size_t bytes, int rows, int columns>
+void tail_tile(const Product<T>& p, const Tail& tail, std::size_t row) {
+  using V = Vec<T, bytes>;
+  constexpr std::size_t step = lanes<T, bytes>;
+  const T* a[rows];
+  for (int i = 0; i < rows; ++i) {
+    a[i] = p.a + (p.a_rows != nullptr ? p.a_rows[row + i] : (row + i) * p.a_stride);
+  }
+  V sum[rows][4] = {};
+  const T* b = p.tails;
+  for (std::size_t run = 0; run < p.num_runs; ++run) {
+#pragma GCC unroll 1
+    for (std::size_t k = 0; k < tail.registers; ++k) {
+      const std::size_t begin = tail_begin<T, bytes>(k, p.run_length);
+      V right[columns];
+#pragma GCC unroll 4
+      for (int j = 0; j < columns; ++j) {
+        right[j] = load<bytes>(b + j * step);
+        keep(right[j]);
+      }
+#pragma GCC unroll 4
+      for (int i = 0; i < rows; ++i) {
+        V left = load<bytes>(a[i] + begin);
+        keep(left);
+#pragma GCC unroll 4
+        for (int j = 0; j < columns; ++j) {
+          sum[i][j] += left * right[j];
+        }
+      }
+      b += columns * step;
+    }
+    for (int i = 0; i < rows; ++i) {
+      a[i] += p.run_stride;
+    }
+  }
+  const std::size_t column = p.columns - columns;
+  const Vec<T, 32> start = p.bias != nullptr ? load<32>(p.bias + column) : Vec<T, 32>{};
+#pragma GCC unroll 4
+  for (int i = 0; i < rows; ++i) {
+    T* c = p.c + (p.c_rows != nullptr ? p.c_rows[row + i] : (row + i) * p.c_stride) + column;
+    const Vec<T, 32> sums = start + with_zeros(sum_four(sum[i]));
+    store<32>(c, p.add ? load<32>(c) + sums : sums);
+  }
+}
+
+template <class T, std::size_t bytes, int columns>
+void tail_columns(const Product<T>& p, const Tail& tail) {
+  constexpr int rows = SKEIN_VECTOR_BYTES == 64 ? 4 : 2;
+  std::size_t row = 0;
+  for (; row + rows <= p.rows; row += rows) {
+    tail_tile<T, bytes, rows, columns>(p, tail, row);
+  }
+  for (; row < p.rows; ++row) {
+    tail_tile<T, bytes, 1, columns>(p, tail, row);
+  }
+}
+
+template <class T, std::size_t bytes>
+void multiply_tails(const Product<T>& p, const Tail& tail) {
+  if (tail.columns == 4) {
+    tail_columns<T, bytes, 4>(p, tail);
+  } else if (tail.columns == 3) {
+    tail_columns<T, bytes, 3>(p, tail);
+  } else if (tail.columns == 2) {
+    tail_columns<T, bytes, 2>(p, tail);
+  } else {
+    tail_columns<T, bytes, 1>(p, tail);
+  }
+}
+
+template <class T>
+std::size_t tail_numbers(const Product<T>& p) {
+  const Tail tail = tail_of<T>(p.columns, p.run_length);
+  return tail.columns * tail.registers *
+         (whole_tails<T>(p.run_length) ? lanes<T> : lanes<T, narrow_register>);
+}
+
+// [run][register][column][lane]
+template <class T, std::size_t bytes>
+void pack_tails_as(const Product<T>& p, const Tail& tail, T* out) {
+  for (std::size_t run = 0; run < p.num_runs; ++run) {
+    const T* b = p.b + run * p.run_length * p.b_stride + p.columns - tail.columns;
+    for (std::size_t i = 0; i < tail.registers; ++i) {
+      const std::size_t begin = tail_begin<T, bytes>(i, p.run_length);
+      for (std::size_t column = 0; column < tail.columns; ++column) {
+        for (std::size_t lane = 0; lane < lanes<T, bytes>; ++lane) {
+          const std::size_t k = begin + lane;
+          *out++ = k < i * lanes<T, bytes> ? T(0) : b[k * p.b_stride + column];
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+void pack_tails(const Product<T>& p, T* tails) {
+  const Tail tail = tail_of<T>(p.columns, p.run_length);
+  whole_tails<T>(p.run_length) ? pack_tails_as<T, whole_register>(p, tail, tails)
+                               : pack_tails_as<T, narrow_register>(p, tail, tails);
+}
+
+// The common dimension is cut so that a block of B stays in the first cache. A large B comes from memory: the
+// next block is fetched ahead.
+template <class T>
+void multiply(const Product<T>& p) {
+  const std::size_t most = smaller(larger(6144 / padded<T>(p.columns), 32), 256);
+  if (p.run_length > most) {
+    const bool streams = p.run_length * p.b_stride > (std::size_t{1} << 17U);
+    bool first = true;
+    for (std::size_t run = 0; run < p.num_runs; ++run) {
+      evenly(p.run_length, most, [&](std::size_t begin, std::size_t size) {
+        multiply_block(p, Block{run, 1, begin, size, first, streams});
+        first = false;
+      });
+    }
+  } else {
+    // With a tile or two of rows, nothing of B comes twice.
+    const std::size_t runs = p.rows <= 2 * most_rows[1] ? p.num_runs : most / larger(p.run_length, 1);
+    evenly(p.num_runs, runs, [&](std::size_t run, std::size_t size) {
+      multiply_block(p, Block{run, size, 0, p.run_length, run == 0, false});
+    });
+  }
+  if (p.tails != nullptr) {
+    const Tail tail = tail_of<T>(p.columns, p.run_length);
+    whole_tails<T>(p.run_length) ? multiply_tails<T, whole_register>(p, tail)
+                                 : multiply_tails<T, narrow_register>(p, tail);
+  }
+}
+
+// ---- dot products
 
 template <class T, int a_rows, int b_rows, bool streams>
 void dot_tile(const DotProducts<T>& p, std::size_t i0, std::size_t j0) {
@@ -367,6 +523,73 @@ void dot_products(const DotProducts<T>& p) {
   }
 }
 
+// ---- transposition
+
+template <std::size_t... places>
+struct Places {};
+template <std::size_t count, std::size_t... places>
+struct PlacesTo : PlacesTo<count - 1, count - 1, places...> {};
+template <std::size_t... places>
+struct PlacesTo<0, places...> {
+  using Type = Places<places...>;
+};
+
+// The lanes of two registers in turn, from the first half of each or from the second.
+template <std::size_t begin, class V, std::size_t... places>
+inline __attribute__((always_inline)) V in_turn(V a, V b, Places<places...> /*lanes*/) {
+  return __builtin_shufflevector(a, b, (begin + places / 2 + places % 2 * sizeof...(places))...);
+}
+
+// Squares of as many rows as a register has lanes: after log2(lanes) rounds of dealing the lanes of registers
+// i and i + lanes / 2 to 2 i and 2 i + 1, rows are columns.
+template <class T>
+inline __attribute__((always_inline)) void transpose_square(const T* from, std::size_t from_stride, T* to,
+                                                            std::size_t to_stride) {
+  constexpr std::size_t size = lanes<T>;
+  using All = typename PlacesTo<size>::Type;
+  Vec<T> rows[size];
+#pragma GCC unroll 16
+  for (std::size_t i = 0; i < size; ++i) {
+    rows[i] = load(from + i * from_stride);
+  }
+#pragma GCC unroll 4
+  for (std::size_t round = size; round > 1; round /= 2) {
+    Vec<T> dealt[size];
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < size / 2; ++i) {
+      dealt[2 * i] = in_turn<0>(rows[i], rows[i + size / 2], All{});
+      dealt[2 * i + 1] = in_turn<size / 2>(rows[i], rows[i + size / 2], All{});
+    }
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < size; ++i) {
+      rows[i] = dealt[i];
+    }
+  }
+#pragma GCC unroll 16
+  for (std::size_t i = 0; i < size; ++i) {
+    store(to + i * to_stride, rows[i]);
+  }
+}
+
+template <class T>
+void transpose(const T* from, std::size_t rows, std::size_t columns, std::size_t from_stride, T* to,
+               std::size_t to_stride) {
+  constexpr std::size_t size = lanes<T>;
+  const std::size_t whole_rows = rows / size * size;
+  const std::size_t whole_columns = columns / size * size;
+  for (std::size_t column = 0; column < whole_columns; column += size) {
+    for (std::size_t row = 0; row < whole_rows; row += size) {
+      transpose_square(from + row * from_stride + column, from_stride, to + column * to_stride + row,
+                       to_stride);
+    }
+  }
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t column = row < whole_rows ? whole_columns : 0; column < columns; ++column) {
+      to[column * to_stride + row] = from[row * from_stride + column];
+    }
+  }
+}
+
 // ---- outer products
 
 template <class T, std::size_t bytes>
@@ -379,7 +602,7 @@ struct OuterTile {
     constexpr std::size_t step = lanes<T, bytes>;
     std::size_t place[rows];
     for (int i = 0; i < rows; ++i) {
-      place[i] = p.a_places[row + i];
+      place[i] = (row + i) / p.run_length * p.run_stride + (row + i) % p.run_length;
     }
     V sum[rows][width] = {};
     const T* d = p.d + column;
@@ -413,12 +636,74 @@ struct OuterTile {
   }
 };
 
+// A tail's columns: so many registers along the runs, by so many columns.
+template <class T, std::size_t bytes>
+struct OuterTailTile {
+  using Function = void (*)(const OuterProducts<T>&, const Tail&, std::size_t, std::size_t);
+
+  template <int registers, int columns>
+  static void run(const OuterProducts<T>& p, const Tail& tail, std::size_t first, std::size_t column) {
+    using V = Vec<T, bytes>;
+    std::size_t place[registers];
+    for (int i = 0; i < registers; ++i) {
+      place[i] = (first + i) / tail.registers * p.run_stride +
+                 tail_begin<T, bytes>((first + i) % tail.registers, p.run_length);
+    }
+    V sum[registers][columns] = {};
+    const T* d = p.d + column;
+#pragma GCC unroll 1
+    for (std::size_t point = 0; point < p.points; ++point) {
+      const T* a = p.a + p.a_points[point];
+      V right[columns];
+#pragma GCC unroll 4
+      for (int j = 0; j < columns; ++j) {
+        right[j] = all<bytes>(d[j]);
+        keep(right[j]);
+      }
+#pragma GCC unroll 8
+      for (int i = 0; i < registers; ++i) {
+        V left = load<bytes>(a + place[i]);
+        keep(left);
+#pragma GCC unroll 4
+        for (int j = 0; j < columns; ++j) {
+          sum[i][j] += left * right[j];
+        }
+      }
+      d += p.d_stride;
+    }
+    for (int i = 0; i < registers; ++i) {
+      const std::size_t in_run = (first + i) % tail.registers;
+      const std::size_t begin = tail_begin<T, bytes>(in_run, p.run_length);
+      const std::size_t row = (first + i) / tail.registers * p.run_length + begin;
+      for (std::size_t lane = in_run * lanes<T, bytes> - begin; lane < lanes<T, bytes>; ++lane) {
+        for (int j = 0; j < columns; ++j) {
+          p.c[(row + lane) * p.c_stride + column + j] += sum[i][j][lane];
+        }
+      }
+    }
+  }
+};
+
+template <class T, std::size_t bytes>
+void outer_tails(const OuterProducts<T>& p, const Tail& tail) {
+  evenly(tail.columns, 3, [&](std::size_t begin, std::size_t columns) {
+    evenly(p.num_runs * tail.registers, most_rows[columns - 1], [&](std::size_t first, std::size_t size) {
+      tiles<OuterTailTile<T, bytes>>[columns - 1][size - 1](p, tail, first, p.columns - tail.columns + begin);
+    });
+  });
+}
+
 template <class T>
 void outer_products(const OuterProducts<T>& p) {
   using Whole = OuterTile<T, whole_register>;
   using Narrow = OuterTile<T, narrow_register>;
-  cover<T, Whole, Narrow>(p.rows, p.columns,
+  const Tail tail = tail_of<T>(p.columns, p.run_length);
+  cover<T, Whole, Narrow>(p.num_runs * p.run_length, p.columns - tail.columns,
                           [&](auto tile, std::size_t row, std::size_t column) { tile(p, row, column); });
+  if (tail.columns != 0) {
+    whole_tails<T>(p.run_length) ? outer_tails<T, whole_register>(p, tail)
+                                 : outer_tails<T, narrow_register>(p, tail);
+  }
 }
 
 template <class T>
@@ -591,36 +876,31 @@ void rank_update(const RankUpdate<T>& p) {
   }
 }
 
-// ---- pooling: in narrow registers, so that a pixel's channels never reach further than their padding
-
-template <class T>
-using Few = Vec<T, narrow_register>;
-template <class T>
-inline constexpr std::size_t few_lanes = lanes<T, narrow_register>;
+// ---- pooling: in registers that a pixel's padded channels fill, so that nothing reaches further
 
 // Integers of the same width as T, one per lane.
-template <class T>
-using Mask = decltype(Few<T>{} < Few<T>{});
+template <class T, std::size_t bytes>
+using Mask = decltype(Vec<T, bytes>{} < Vec<T, bytes>{});
 
-template <class T>
+template <class T, std::size_t bytes>
 struct SourcesOf {
   typedef Source Type
-      __attribute__((vector_size(few_lanes<T> * sizeof(Source)), aligned(sizeof(Source)), may_alias));
+      __attribute__((vector_size(lanes<T, bytes> * sizeof(Source)), aligned(sizeof(Source)), may_alias));
 };
-template <class T>
-using Sources = typename SourcesOf<T>::Type;
+template <class T, std::size_t bytes>
+using Sources = typename SourcesOf<T, bytes>::Type;
 
-template <class T>
-inline __attribute__((always_inline)) Mask<T> load_source(const Source* from) {
-  return __builtin_convertvector(*reinterpret_cast<const Sources<T>*>(from), Mask<T>);
+template <class T, std::size_t bytes>
+inline __attribute__((always_inline)) Mask<T, bytes> load_source(const Source* from) {
+  return __builtin_convertvector(*reinterpret_cast<const Sources<T, bytes>*>(from), Mask<T, bytes>);
 }
-template <class T>
-inline __attribute__((always_inline)) void store_source(Source* to, Mask<T> source) {
-  *reinterpret_cast<Sources<T>*>(to) = __builtin_convertvector(source, Sources<T>);
+template <class T, std::size_t bytes>
+inline __attribute__((always_inline)) void store_source(Source* to, Mask<T, bytes> source) {
+  *reinterpret_cast<Sources<T, bytes>*>(to) = __builtin_convertvector(source, Sources<T, bytes>);
 }
-template <class T>
-inline __attribute__((always_inline)) Mask<T> all_sources(std::size_t place) {
-  return static_cast<Source>(place) - Mask<T>{};
+template <class T, std::size_t bytes>
+inline __attribute__((always_inline)) Mask<T, bytes> all_sources(std::size_t place) {
+  return static_cast<Source>(place) - Mask<T, bytes>{};
 }
 
 // Calls work(corner of the window in the input, output pixel) for each output pixel, in order.
@@ -637,95 +917,107 @@ inline __attribute__((always_inline)) void for_windows(const Pool<T>& p, const W
   }
 }
 
-// With the window's size known when compiling (0: not).
-template <class T, std::size_t height, std::size_t width>
+// Calls work.operator()<bytes of a register, height, width>(), with the window's size known when compiling
+// (0: not).
+template <class T, std::size_t bytes, class Work>
+inline void by_window_of(const Pool<T>& p, const Work& work) {
+  if (p.kernel_height == 2 && p.kernel_width == 2) {
+    work.template operator()<bytes, 2, 2>();
+  } else if (p.kernel_height == 1 && p.kernel_width == 1) {
+    work.template operator()<bytes, 1, 1>();
+  } else {
+    work.template operator()<bytes, 0, 0>();
+  }
+}
+template <class T, class Work>
+inline void by_window(const Pool<T>& p, const Work& work) {
+  if (padded<T>(p.channels) % lanes<T> == 0) {
+    by_window_of<T, whole_register>(p, work);
+  } else {
+    by_window_of<T, narrow_register>(p, work);
+  }
+}
+
+template <class T, std::size_t bytes, std::size_t height, std::size_t width>
 void pool_windows(const Pool<T>& p, const T* in, T* out, Source* source) {
   const std::size_t kernel_height = height != 0 ? height : p.kernel_height;
   const std::size_t kernel_width = width != 0 ? width : p.kernel_width;
   const std::size_t channels = padded<T>(p.channels);
-  const Few<T> floor = p.relu ? Few<T>{} : all<narrow_register>(T(-__builtin_huge_valf()));
-  const Mask<T> none = all_sources<T>(no_source);
+  const Vec<T, bytes> floor = p.relu ? Vec<T, bytes>{} : all<bytes>(T(-__builtin_huge_valf()));
+  const Mask<T, bytes> none = all_sources<T, bytes>(no_source);
   for_windows(p, [&](std::size_t corner, std::size_t pixel) {
-    for (std::size_t c = 0; c < channels; c += few_lanes<T>) {
-      Few<T> best = floor;
-      Mask<T> from = none;
+    for (std::size_t c = 0; c < channels; c += lanes<T, bytes>) {
+      Vec<T, bytes> best = floor;
+      Mask<T, bytes> from = none;
       std::size_t place = 0;
       for (std::size_t y = 0; y < kernel_height; ++y) {
         const T* row = in + corner + y * p.in_width * p.in_stride + c;
         for (std::size_t x = 0; x < kernel_width; ++x) {
-          const Few<T> value = load<narrow_register>(row + x * p.in_stride);
-          const Mask<T> better = value > best;
+          const Vec<T, bytes> value = load<bytes>(row + x * p.in_stride);
+          const Mask<T, bytes> better = value > best;
           best = better ? value : best;
-          from = better ? all_sources<T>(place) : from;
+          from = better ? all_sources<T, bytes>(place) : from;
           ++place;
         }
       }
-      store<narrow_register>(out + pixel * p.channels + c, best);
-      store_source<T>(source + pixel * channels + c, from);
+      store<bytes>(out + pixel * p.channels + c, best);
+      store_source<T, bytes>(source + pixel * channels + c, from);
     }
   });
 }
 
 template <class T>
 void pool(const Pool<T>& p, const T* in, T* out, Source* source) {
-  if (p.kernel_height == 2 && p.kernel_width == 2) {
-    pool_windows<T, 2, 2>(p, in, out, source);
-  } else if (p.kernel_height == 1 && p.kernel_width == 1) {
-    pool_windows<T, 1, 1>(p, in, out, source);
-  } else {
-    pool_windows<T, 0, 0>(p, in, out, source);
-  }
+  by_window(p, [&]<std::size_t bytes, std::size_t height, std::size_t width>() {
+    pool_windows<T, bytes, height, width>(p, in, out, source);
+  });
 }
 
-template <class T, std::size_t height, std::size_t width>
+template <class T, std::size_t bytes, std::size_t height, std::size_t width>
 void pool_tangent_windows(const Pool<T>& p, const T* in, const Source* source, T* out) {
   const std::size_t kernel_height = height != 0 ? height : p.kernel_height;
   const std::size_t kernel_width = width != 0 ? width : p.kernel_width;
   const std::size_t channels = padded<T>(p.channels);
   for_windows(p, [&](std::size_t corner, std::size_t pixel) {
-    for (std::size_t c = 0; c < channels; c += few_lanes<T>) {
-      const Mask<T> from = load_source<T>(source + pixel * channels + c);
-      Few<T> taken{};
+    for (std::size_t c = 0; c < channels; c += lanes<T, bytes>) {
+      const Mask<T, bytes> from = load_source<T, bytes>(source + pixel * channels + c);
+      Vec<T, bytes> taken{};
       std::size_t place = 0;
       for (std::size_t y = 0; y < kernel_height; ++y) {
         const T* row = in + corner + y * p.in_width * p.in_stride + c;
         for (std::size_t x = 0; x < kernel_width; ++x) {
-          taken = from == all_sources<T>(place) ? load<narrow_register>(row + x * p.in_stride) : taken;
+          taken = from == all_sources<T, bytes>(place) ? load<bytes>(row + x * p.in_stride) : taken;
           ++place;
         }
       }
-      store<narrow_register>(out + pixel * p.channels + c, taken);
+      store<bytes>(out + pixel * p.channels + c, taken);
     }
   });
 }
 
 template <class T>
 void pool_tangent(const Pool<T>& p, const T* in, const Source* source, T* out) {
-  if (p.kernel_height == 2 && p.kernel_width == 2) {
-    pool_tangent_windows<T, 2, 2>(p, in, source, out);
-  } else if (p.kernel_height == 1 && p.kernel_width == 1) {
-    pool_tangent_windows<T, 1, 1>(p, in, source, out);
-  } else {
-    pool_tangent_windows<T, 0, 0>(p, in, source, out);
-  }
+  by_window(p, [&]<std::size_t bytes, std::size_t height, std::size_t width>() {
+    pool_tangent_windows<T, bytes, height, width>(p, in, source, out);
+  });
 }
 
-template <class T, std::size_t height, std::size_t width>
+template <class T, std::size_t bytes, std::size_t height, std::size_t width>
 void pool_backward_windows(const Pool<T>& p, const T* out, const Source* source, T* in) {
   const std::size_t kernel_height = height != 0 ? height : p.kernel_height;
   const std::size_t kernel_width = width != 0 ? width : p.kernel_width;
   const std::size_t channels = padded<T>(p.channels);
   for_windows(p, [&](std::size_t corner, std::size_t pixel) {
-    for (std::size_t c = 0; c < channels; c += few_lanes<T>) {
-      const Mask<T> from = load_source<T>(source + pixel * channels + c);
-      const Few<T> value = load<narrow_register>(out + pixel * p.channels + c);
+    for (std::size_t c = 0; c < channels; c += lanes<T, bytes>) {
+      const Mask<T, bytes> from = load_source<T, bytes>(source + pixel * channels + c);
+      const Vec<T, bytes> value = load<bytes>(out + pixel * p.channels + c);
       std::size_t place = 0;
       for (std::size_t y = 0; y < kernel_height; ++y) {
         T* row = in + corner + y * p.in_width * p.in_stride + c;
         for (std::size_t x = 0; x < kernel_width; ++x) {
           T* to = row + x * p.in_stride;
-          store<narrow_register>(
-              to, load<narrow_register>(to) + (from == all_sources<T>(place) ? value : Few<T>{}));
+          store<bytes>(to,
+                       load<bytes>(to) + (from == all_sources<T, bytes>(place) ? value : Vec<T, bytes>{}));
           ++place;
         }
       }
@@ -735,18 +1027,23 @@ void pool_backward_windows(const Pool<T>& p, const T* out, const Source* source,
 
 template <class T>
 void pool_backward(const Pool<T>& p, const T* out, const Source* source, T* in) {
-  if (p.kernel_height == 2 && p.kernel_width == 2) {
-    pool_backward_windows<T, 2, 2>(p, out, source, in);
-  } else if (p.kernel_height == 1 && p.kernel_width == 1) {
-    pool_backward_windows<T, 1, 1>(p, out, source, in);
-  } else {
-    pool_backward_windows<T, 0, 0>(p, out, source, in);
-  }
+  by_window(p, [&]<std::size_t bytes, std::size_t height, std::size_t width>() {
+    pool_backward_windows<T, bytes, height, width>(p, out, source, in);
+  });
 }
 
 template <class T>
-inline constexpr Kernels<T> table{SKEIN_KERNELS_NAME, multiply<T>, dot_products<T>, outer_products<T>,
-                                  rank_update<T>,     add_rows<T>, pool<T>,         pool_tangent<T>,
-                                  pool_backward<T>};
+inline constexpr Kernels<T> table{.name = SKEIN_KERNELS_NAME,
+                                  .multiply = multiply<T>,
+                                  .tail_numbers = tail_numbers<T>,
+                                  .pack_tails = pack_tails<T>,
+                                  .dot_products = dot_products<T>,
+                                  .transpose = transpose<T>,
+                                  .outer_products = outer_products<T>,
+                                  .rank_update = rank_update<T>,
+                                  .add_rows = add_rows<T>,
+                                  .pool = pool<T>,
+                                  .pool_tangent = pool_tangent<T>,
+                                  .pool_backward = pool_backward<T>};
 
 }  // namespace skein::nn::SKEIN_KERNELS

@@ -50,9 +50,11 @@ class ConvolutionOperation final : public Operation<T> {
                                                image_.channels));
       }
     }
-    for (std::size_t y = 0; y < layer_.kernel[0]; ++y) {
-      for (std::size_t k = 0; k < run_; ++k) {
-        places_.push_back(static_cast<Offset>(y * image_.width * image_.channels + k));
+    for (std::size_t phase = 0; phase < layer_.stride[0]; ++phase) {
+      for (std::size_t y = layer_.kernel[0]; y-- > 0;) {
+        if (y % layer_.stride[0] == phase) {
+          spread_order_.push_back(y);
+        }
       }
     }
   }
@@ -68,13 +70,12 @@ class ConvolutionOperation final : public Operation<T> {
     for (std::size_t b = 0; b < m.size; ++b) {
       Source* sources = m.sources.data() + b * sources_of(pool_);
       const T* image = with_border(m.x.row(b), scratch, image_slot);
-      convolve(image, weights.weight, weights.bias, plane, false);
+      convolve(image, weights, weights.bias, plane, false);
       kernels<T>().pool(pool_, plane, m.y.row(b), sources);
       if (v != nullptr) {
-        convolve(image, direction.weight, direction.bias, plane, false);
+        convolve(image, direction, direction.bias, plane, false);
         if (m.x_tangent) {
-          convolve(with_border(m.x.row(m.size + b), scratch, image_slot), weights.weight, nullptr, plane,
-                   true);
+          convolve(with_border(m.x.row(m.size + b), scratch, image_slot), weights, nullptr, plane, true);
         }
         kernels<T>().pool_tangent(pool_, plane, sources, m.y.row(m.size + b));
       }
@@ -84,8 +85,9 @@ class ConvolutionOperation final : public Operation<T> {
   void backward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, const Sink<T>& sink,
                 Scratch<T>& scratch) const override {
     const bool wants_dx = m.dx.data != nullptr;
-    const T* weights = wants_dx ? transpose(w.weight, scratch, weight_slots) : nullptr;
-    const T* direction = wants_dx && v != nullptr ? transpose(v->weight, scratch, direction_slots) : nullptr;
+    const Packed weights = wants_dx ? transpose(w.weight, scratch, weight_slots) : Packed{};
+    const Packed direction =
+        wants_dx && v != nullptr ? transpose(v->weight, scratch, direction_slots) : Packed{};
     const std::size_t plane_size = corners_.size() * filters_;
     T* plane = scratch.get(plane_slot, plane_size);
     T* tangent = v != nullptr ? scratch.get(tangent_plane_slot, plane_size) : nullptr;
@@ -129,16 +131,33 @@ class ConvolutionOperation final : public Operation<T> {
     gradient_slot,
     image_slot,
     spread_slot,
-    weight_slots,  // and the next
-    direction_slots = weight_slots + 2,
+    weight_slots,  // and the next two
+    direction_slots = weight_slots + 3,
   };
 
-  // Filters in padded rows.
+  // Weights as products want them.
   struct Packed {
     const T* weight = nullptr;
     const T* bias = nullptr;
+    const T* tails = nullptr;
+    std::size_t tail_numbers = 0;  // of each run
   };
+  static Packed with_tails(Packed packed, const Product<T>& product, Scratch<T>& scratch, std::size_t slot) {
+    packed.tail_numbers = kernels<T>().tail_numbers(product);
+    if (packed.tail_numbers != 0) {
+      T* tails = scratch.get(slot + 2, product.num_runs * packed.tail_numbers);
+      kernels<T>().pack_tails(product, tails);
+      packed.tails = tails;
+    }
+    return packed;
+  }
+
+  // Filters in padded rows.
   Packed pack(const Weights<T>& w, Scratch<T>& scratch, std::size_t slot) const {
+    const Packed packed = padded_filters(w, scratch, slot);
+    return with_tails(packed, convolution(packed), scratch, slot);
+  }
+  Packed padded_filters(const Weights<T>& w, Scratch<T>& scratch, std::size_t slot) const {
     if (filters_ == layer_.filters) {
       return {w.weight, w.bias};
     }
@@ -154,20 +173,22 @@ class ConvolutionOperation final : public Operation<T> {
     return {weight, bias};
   }
 
-  // [kernel y][filter][kernel x, channel], the last padded with zeros.
-  const T* transpose(const T* weight, Scratch<T>& scratch, std::size_t slot) const {
+  // [kernel y, in spread_order_][filter][kernel x, channel], the last padded with zeros.
+  Packed transpose(const T* weight, Scratch<T>& scratch, std::size_t slot) const {
     const std::size_t width = padded<T>(run_);
     T* out = scratch.get(slot + 1, layer_.kernel[0] * layer_.filters * width);
-    for (std::size_t y = 0; y < layer_.kernel[0]; ++y) {
+    T* row = out;
+    for (const std::size_t y : spread_order_) {
       for (std::size_t f = 0; f < layer_.filters; ++f) {
-        T* row = out + (y * layer_.filters + f) * width;
         for (std::size_t k = 0; k < run_; ++k) {
           row[k] = weight[(y * run_ + k) * layer_.filters + f];
         }
         std::fill(row + run_, row + width, T(0));
+        row += width;
       }
     }
-    return out;
+    const Packed packed{.weight = out};
+    return with_tails(packed, spreading(packed), scratch, slot);
   }
 
   [[nodiscard]] bool has_border() const { return image_.size() != input_.size(); }
@@ -189,29 +210,36 @@ class ConvolutionOperation final : public Operation<T> {
     return ((y + layer_.padding[0]) * image_.width + layer_.padding[1]) * image_.channels;
   }
 
-  void convolve(const T* image, const T* weight, const T* bias, T* plane, bool add) const {
-    kernels<T>().multiply({.rows = corners_.size(),
-                           .columns = layer_.filters,
-                           .a = image,
-                           .a_rows = corners_.data(),
-                           .num_runs = layer_.kernel[0],
-                           .run_stride = image_.width * image_.channels,
-                           .run_length = run_,
-                           .b = weight,
-                           .b_stride = filters_,
-                           .bias = bias,
-                           .c = plane,
-                           .c_stride = filters_,
-                           .add = add});
+  [[nodiscard]] Product<T> convolution(const Packed& weights) const {
+    return {.rows = corners_.size(),
+            .columns = layer_.filters,
+            .a_rows = corners_.data(),
+            .num_runs = layer_.kernel[0],
+            .run_stride = image_.width * image_.channels,
+            .run_length = run_,
+            .b = weights.weight,
+            .b_stride = filters_,
+            .tails = weights.tails,
+            .c_stride = filters_};
+  }
+
+  void convolve(const T* image, const Packed& weights, const T* bias, T* plane, bool add) const {
+    Product<T> product = convolution(weights);
+    product.a = image;
+    product.bias = bias;
+    product.c = plane;
+    product.add = add;
+    kernels<T>().multiply(product);
   }
 
   void correlate(const T* image, const T* plane, T* gradient) const {
     kernels<T>().outer_products({.points = corners_.size(),
-                                 .rows = patch_,
                                  .columns = layer_.filters,
                                  .a = image,
                                  .a_points = corners_.data(),
-                                 .a_places = places_.data(),
+                                 .num_runs = layer_.kernel[0],
+                                 .run_stride = image_.width * image_.channels,
+                                 .run_length = run_,
                                  .d = plane,
                                  .d_stride = filters_,
                                  .c = gradient,
@@ -219,27 +247,50 @@ class ConvolutionOperation final : public Operation<T> {
   }
 
   // The gradient of the input: each pixel of a plane, times the filters, is added to the patch it came from.
+  // Row by row of the image: all rows of the plane that it is seen by are the runs of one product.
+  [[nodiscard]] Product<T> spreading(const Packed& weights) const {
+    return {.rows = plane_.width,
+            .columns = run_,
+            .a_stride = filters_,
+            .num_runs = layer_.kernel[0],
+            .run_stride = plane_.width * filters_,
+            .run_length = layer_.filters,
+            .b = weights.weight,
+            .b_stride = padded<T>(run_),
+            .tails = weights.tails,
+            .c_rows = corners_.data(),
+            .add = true};
+  }
   struct Term {
     const T* plane;
-    const T* transposed;
+    const Packed& transposed;
   };
   void spread(std::initializer_list<Term> terms, T* dx, Scratch<T>& scratch) const {
     // A padded row of a patch may reach a little over the image's end.
     T* image = has_border() ? scratch.get(spread_slot, image_.size() + padding<T>) : dx;
     std::fill_n(image, image_.size(), T(0));
-    const std::size_t width = padded<T>(run_);
-    for (const Term& term : terms) {
-      for (std::size_t y = 0; y < layer_.kernel[0]; ++y) {
-        kernels<T>().multiply({.rows = corners_.size(),
-                               .columns = run_,
-                               .a = term.plane,
-                               .a_stride = filters_,
-                               .run_length = layer_.filters,
-                               .b = term.transposed + y * layer_.filters * width,
-                               .b_stride = width,
-                               .c = image + y * image_.width * image_.channels,
-                               .c_rows = corners_.data(),
-                               .add = true});
+    const std::size_t stride = layer_.stride[0];
+    for (std::size_t y = 0; y < image_.height; ++y) {
+      // Plane row r sees it in row y - r * stride of its patch: from the largest such row down, as in
+      // spread_order_.
+      const std::size_t highest = layer_.kernel[0] - 1;
+      const std::size_t first = y > highest ? (y - highest + stride - 1) / stride : 0;
+      const std::size_t end = std::min(y / stride + 1, plane_.height);
+      if (first >= end) {
+        continue;
+      }
+      const std::size_t run = static_cast<std::size_t>(std::ranges::find(spread_order_, y - first * stride) -
+                                                       spread_order_.begin());
+      for (const Term& term : terms) {
+        Product<T> product = spreading(term.transposed);
+        product.a = term.plane + first * product.run_stride;
+        product.num_runs = end - first;
+        product.b += run * product.run_length * product.b_stride;
+        if (product.tails != nullptr) {
+          product.tails += run * term.transposed.tail_numbers;
+        }
+        product.c = image + y * image_.width * image_.channels;
+        kernels<T>().multiply(product);
       }
     }
     if (has_border()) {
@@ -258,8 +309,8 @@ class ConvolutionOperation final : public Operation<T> {
   std::size_t patch_;
   std::size_t filters_;  // padded
   Pool<T> pool_;
-  std::vector<Offset> corners_;  // of each patch, in the image
-  std::vector<Offset> places_;   // of each number of a patch, from its corner
+  std::vector<Offset> corners_;            // of each patch, in the image
+  std::vector<std::size_t> spread_order_;  // rows of the kernel: those that an image's row meets are in a row
 };
 
 template <class T>

@@ -38,9 +38,9 @@ class LinearOperation final : public Operation<T> {
     for (std::size_t k = 0; k < inputs_; k += block) {
       const std::size_t rows = std::min(block, inputs_ - k);
       if (wants_dx) {
-        apply_transposed(w.weight, m.dy, m.dx, m.rows(), k, rows, false);
+        apply_transposed(w.weight, m.dy, m.dx, m.rows(), k, rows, false, scratch);
         if (v != nullptr) {
-          apply_transposed(v->weight, m.dy, {m.dx.row(m.size), m.dx.stride}, m.size, k, rows, true);
+          apply_transposed(v->weight, m.dy, {m.dx.row(m.size), m.dx.stride}, m.size, k, rows, true, scratch);
         }
       }
       if (sink.weight.target == nullptr) {
@@ -84,6 +84,8 @@ class LinearOperation final : public Operation<T> {
  private:
   // Rows of weights that stay in the first cache between their uses.
   static constexpr std::size_t block = 32;
+  static constexpr std::size_t fewest_rows_to_transpose = 24;
+  static constexpr std::size_t longest_to_transpose = 256;
 
   void fill_rows(Rows<T> rows, std::size_t count, const T* values) const {
     for (std::size_t b = 0; b < count; ++b) {
@@ -134,8 +136,25 @@ class LinearOperation final : public Operation<T> {
 
   // dx = dy W' for inputs k to k + count.
   void apply_transposed(const T* weight, Rows<const T> dy, Rows<T> dx, std::size_t rows, std::size_t k,
-                        std::size_t count, bool add) const {
+                        std::size_t count, bool add, Scratch<T>& scratch) const {
     if (weight == nullptr) {
+      return;
+    }
+    // Short dot products spend their time on adding up registers. With enough rows, it pays to transpose.
+    if (rows >= fewest_rows_to_transpose && outputs_ <= longest_to_transpose && count == block) {
+      constexpr std::size_t stride = block + padding<T>;  // no power of two, which caches don't like
+      T* transposed = scratch.get(2, outputs_ * stride);
+      kernels<T>().transpose(weight + k * outputs_, block, outputs_, outputs_, transposed, stride);
+      kernels<T>().multiply({.rows = rows,
+                             .columns = block,
+                             .a = dy.data,
+                             .a_stride = dy.stride,
+                             .run_length = outputs_,
+                             .b = transposed,
+                             .b_stride = stride,
+                             .c = dx.data + k,
+                             .c_stride = dx.stride,
+                             .add = add});
       return;
     }
     kernels<T>().dot_products({.a_count = rows,
@@ -149,7 +168,7 @@ class LinearOperation final : public Operation<T> {
                                .c_stride = dx.stride,
                                .add = add,
                                .zero_padded = true,
-                               .streams = rows <= 12 && num_weights() > (std::size_t{1} << 17U)});
+                               .streams = num_weights() > (std::size_t{1} << 17U)});
   }
 
   // dx += dy (f X' D)' = f (dy D') X

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <new>
 #include <span>
 #include <utility>
@@ -14,23 +16,31 @@ template <class T>
 class Vector {
  public:
   static constexpr std::size_t slack = 64 / sizeof(T);
-  static constexpr std::align_val_t alignment{64};
+  static constexpr std::size_t alignment = 64;
 
   Vector() = default;
-  // All zero.
-  explicit Vector(std::size_t size) : size_(size), data_(allocate(size)) {
-    std::fill_n(data_, size + slack, T(0));
+  // All zero. Large parts that nobody writes to take no memory: the system gives pages when they are touched.
+  explicit Vector(std::size_t size) : size_(size) {
+    memory_ = std::calloc(size + slack + alignment / sizeof(T), sizeof(T));  // NOLINT: zeros for nothing
+    if (memory_ == nullptr) {
+      throw std::bad_alloc();
+    }
+    const auto address = reinterpret_cast<std::uintptr_t>(memory_);
+    data_ = reinterpret_cast<T*>((address + alignment - 1) / alignment * alignment);
   }
   explicit Vector(std::span<const T> values) : Vector(values.size()) { std::ranges::copy(values, data_); }
   Vector(const Vector& other) : Vector(other.span()) {}
   Vector(Vector&& other) noexcept
-      : size_(std::exchange(other.size_, 0)), data_(std::exchange(other.data_, nullptr)) {}
+      : size_(std::exchange(other.size_, 0)),
+        memory_(std::exchange(other.memory_, nullptr)),
+        data_(std::exchange(other.data_, nullptr)) {}
   Vector& operator=(Vector other) noexcept {
     std::swap(size_, other.size_);
+    std::swap(memory_, other.memory_);
     std::swap(data_, other.data_);
     return *this;
   }
-  ~Vector() { ::operator delete(data_, alignment); }
+  ~Vector() { std::free(memory_); }  // NOLINT
 
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
@@ -46,11 +56,8 @@ class Vector {
   [[nodiscard]] std::span<const T> span() const { return {data_, size_}; }
 
  private:
-  static T* allocate(std::size_t size) {
-    return static_cast<T*>(::operator new((size + slack) * sizeof(T), alignment));
-  }
-
   std::size_t size_ = 0;
+  void* memory_ = nullptr;
   T* data_ = nullptr;
 };
 

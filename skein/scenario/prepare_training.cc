@@ -67,7 +67,7 @@ PreparedTraining::PreparedTraining(const Scenario& scenario, std::shared_ptr<con
       network_(build_architecture(scenario_)),
       pools_(data_->train),
       partition_(worker_partition(scenario_, world_, pools_)),
-      initial_(initial_model(scenario_, network_)) {
+      initial_(std::make_shared<const Model>(initial_model(scenario_, network_))) {
   check_fit(scenario_, data_->train);
   RandomStream stream(scenario_.run.seed, "offloading.model_kbit");
   model_size_ = scenario_.offloading.model_size.sample(stream);
@@ -76,7 +76,7 @@ PreparedTraining::PreparedTraining(const Scenario& scenario, std::shared_ptr<con
 TrainingSetup PreparedTraining::setup() const {
   return {.options = scenario_.learning,
           .network = &network_,
-          .initial = &initial_,
+          .initial = initial_,
           .data = data_.get(),
           .pools = &pools_,
           .partition = &partition_,

@@ -41,7 +41,7 @@ class PreparedTraining {
   nn::Network<float> network_;
   ClassPools pools_;
   Partition partition_;
-  Model initial_;
+  std::shared_ptr<const Model> initial_;
   DataSize model_size_;
 };
 

@@ -14,7 +14,7 @@ namespace skein {
 
 // Data of one local round: who holds what, and what was sent.
 struct LocalFleet::Gathered {
-  std::vector<std::vector<SampleIndex>> workers;
+  std::vector<std::vector<DataPoint>> workers;
   Gathering transfers;                            // for times, and for energies below
   std::vector<std::vector<DataShare>> by_device;  // [device of the cluster]
   std::vector<double> device_flow, relay_flow;    // points
@@ -57,14 +57,13 @@ LocalFleet::Gathered LocalFleet::gather(const LeaderTask& task, const SwarmLinks
   result.by_device.resize(devices.count);
   result.device_flow.assign(devices.count * uavs, 0.0);
   result.relay_flow.assign(coordinators * workers, 0.0);
-  std::vector<std::vector<SampleIndex>> held(coordinators);
+  std::vector<std::vector<DataPoint>> held(coordinators);
   for (std::size_t i = 0; i < devices.count; ++i) {
     if (std::ranges::find(task.silent_devices, i) != task.silent_devices.end()) {
       continue;
     }
     const std::span<const double> shares(&decision.rho(i, 0), uavs);
-    const std::vector<std::vector<SampleIndex>> sent =
-        setup_.field->offload(devices.first + i, shares, round);
+    const std::vector<std::vector<DataPoint>> sent = setup_.field->offload(devices.first + i, shares, round);
     for (std::size_t u = 0; u < uavs; ++u) {
       const auto count = static_cast<double>(sent[u].size());
       const DataShare share{count, links.device_to_uav(i, u)};
@@ -74,7 +73,7 @@ LocalFleet::Gathered LocalFleet::gather(const LeaderTask& task, const SwarmLinks
         continue;
       }
       result.by_device[i].push_back(share);
-      std::vector<SampleIndex>& target = u < workers ? result.workers[u] : held[u - workers];
+      std::vector<DataPoint>& target = u < workers ? result.workers[u] : held[u - workers];
       target.insert(target.end(), sent[u].begin(), sent[u].end());
       (u < workers ? result.transfers.to_worker[u] : result.transfers.to_coordinator[u - workers])
           .push_back(share);
@@ -215,12 +214,19 @@ std::vector<LeaderUpdate> LocalFleet::run(std::span<const LeaderTask> tasks) {
       summary.relay_flow = gathered[i].relay_flow;
       summary.data = evaluation.data;
       for (std::size_t j = 0; j < swarm.workers.count; ++j) {
-        std::vector<SampleIndex>& samples = gathered[i].workers[j];
-        if (samples.empty() || decision.alpha[j][0] == 0.0) {
+        const std::vector<DataPoint>& points = gathered[i].workers[j];
+        if (points.empty() || decision.alpha[j][0] == 0.0) {
           continue;
         }
-        WorkerTask worker{
-            .worker = swarm.workers.first + j, .samples = std::move(samples), .batch_sizes = {}};
+        WorkerTask worker{.worker = swarm.workers.first + j,
+                          .batch_sizes = {},
+                          .drift = setup_.field->feature_drift(tasks[i].cluster)};
+        for (const DataPoint& point : points) {
+          worker.samples.push_back(point.sample);
+          if (worker.drift != nullptr) {
+            worker.collected.push_back(point.sequence);
+          }
+        }
         for (std::size_t n = 0; n < 3; ++n) {
           worker.batch_sizes[n] = std::clamp<std::size_t>(
               static_cast<std::size_t>(

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 // Two swarms with two and three workers, data of two classes each.
 class BoundStudyTest : public ::testing::Test {
  protected:
-  BoundStudyTest() : problem_(false), initial_(*problem_.initial()) {
+  BoundStudyTest() : problem_(false), initial_(problem_.initial()) {
     const std::vector<std::size_t> workers{2, 3};
     const std::vector<SwarmTask> tasks = problem_.tasks(workers, {});
     for (std::size_t u = 0; u < tasks.size(); ++u) {
@@ -34,7 +34,7 @@ class BoundStudyTest : public ::testing::Test {
   [[nodiscard]] BoundStudySetup setup(const LearningOptions& options, std::uint64_t seed = 1) const {
     BoundStudySetup result{.training = {.options = options,
                                         .network = &problem_.network,
-                                        .initial = &initial_,
+                                        .initial = initial_,
                                         .data = &problem_.data,
                                         .pools = &problem_.pools,
                                         .partition = &partition_,
@@ -51,7 +51,7 @@ class BoundStudyTest : public ::testing::Test {
   }
 
   SmallProblem problem_;
-  Model initial_;
+  std::shared_ptr<const Model> initial_;
   Partition partition_;
   ThreadPool pool_{2};
 };
@@ -103,7 +103,7 @@ TEST_F(BoundStudyTest, VarianceOfModelsIsThatOfTraining) {
   double within = 0.0;
   std::vector<Parameters> means;
   for (const SwarmTask& task : tasks) {
-    Model start = initial_;
+    Model start = *initial_;
     for (std::size_t k = 0; k < 3; ++k) {
       std::vector<Model> models;
       Parameters mean(start.size());

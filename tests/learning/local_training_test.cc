@@ -47,6 +47,51 @@ class LocalTrainingTest : public ::testing::Test {
   Workspace expected_{problem_.network};
 };
 
+// Training on drifted features is training on a data set that has them: all forms of steps.
+TEST_F(LocalTrainingTest, SeesFeaturesAsTheyHaveDrifted) {
+  const Dataset& stored = problem_.data.train;
+  const auto drift = std::make_shared<const FeatureDrift>(
+      FeatureDrift{.transforms = {{}, {.rotation_degrees = 40.0, .brightness = 0.5, .noise_deviation = 0.1}},
+                   .seed = 4,
+                   .cluster = 2});
+  for (const LocalStep form : {LocalStep::mini_batch, LocalStep::epoch}) {
+    for (const bool meta : {false, true}) {
+      LearningOptions options{.local_step = form, .step = 0.1, .inner_step = 0.1, .meta_step = 0.1};
+      options.meta_gradient = MetaGradient::exact;
+      options.batch_sizes = {4, 5, 6};
+      const WorkerTask plain = worker(options, 30);
+      WorkerTask task = plain;
+      task.drift = drift;
+      const LocalTraining::Round round{.num_iterations = 3};
+
+      task.collected.assign(30, 0);
+      EXPECT_TRUE(same_bits(run(options, meta, task, round), run(options, meta, plain, round)));
+
+      // Every other point was collected after the drift; the data set has them one after another.
+      Dataset changed{.shape = stored.shape,
+                      .class_names = stored.class_names,
+                      .features = std::vector<float>(30 * stored.shape.size()),
+                      .mean = {0.0F},
+                      .deviation = {1.0F}};
+      WorkerTask same = plain;
+      auto& values = std::get<std::vector<float>>(changed.features);
+      for (std::uint32_t i = 0; i < 30; ++i) {
+        task.collected[i] = i % 2;
+        same.samples[i] = i;
+        changed.labels.push_back(stored.labels[plain.samples[i]]);
+        read_transformed(stored, plain.samples[i], drift->transforms[i % 2], {4, 2, i % 2},
+                         std::span(values).subspan(i * stored.shape.size(), stored.shape.size()));
+      }
+      Model expected = *problem_.initial();
+      LocalTraining({.options = options, .meta = meta, .data = &changed, .seed = seed})
+          .run(same, round, workspace_, expected);
+      const Model drifted = run(options, meta, task, round);
+      EXPECT_TRUE(same_bits(drifted, expected));
+      EXPECT_FALSE(same_bits(drifted, run(options, meta, plain, round)));
+    }
+  }
+}
+
 TEST_F(LocalTrainingTest, BatchSizesByRatioOrGiven) {
   LearningOptions options{.batch_ratios = {0.1, 0.25, 1e-6}};
   EXPECT_EQ(batch_sizes(options, 250), (std::array<std::size_t, 3>{25, 63, 1}));

@@ -16,7 +16,7 @@ struct SmallRun {
   std::vector<std::size_t> workers;
   World world;
   Partition split;
-  Model initial = *problem.initial();
+  std::shared_ptr<const Model> initial = problem.initial();
 
   explicit SmallRun(std::vector<std::size_t> workers_per_swarm, std::size_t points_per_worker = 40)
       : workers(std::move(workers_per_swarm)), world(sampled()), split(deal(points_per_worker)) {}
@@ -41,7 +41,7 @@ struct SmallRun {
   [[nodiscard]] TrainingSetup setup(LearningOptions options) const {
     return {.options = std::move(options),
             .network = &problem.network,
-            .initial = &initial,
+            .initial = initial,
             .data = &problem.data,
             .pools = &problem.pools,
             .partition = &split,
@@ -204,8 +204,7 @@ TEST(Training, GlobalAveragesAreWeightedByTopology) {
     std::vector<SwarmTask> tasks;
     std::uint64_t number = 0;
     for (const GroupShare& group : run.split.groups) {
-      SwarmTask& task = tasks.emplace_back(
-          SwarmTask{.swarm = tasks.size(), .model = std::make_shared<const Model>(run.initial)});
+      SwarmTask& task = tasks.emplace_back(SwarmTask{.swarm = tasks.size(), .model = run.initial});
       for (const auto& member : group.members) {
         task.workers.push_back({.worker = number++, .samples = member, .batch_sizes = {8, 8, 8}});
       }

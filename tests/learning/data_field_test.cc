@@ -1,0 +1,125 @@
+#include "skein/learning/data_field.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "skein/learning/evaluation.h"
+#include "tests/learning/small_training.h"
+
+namespace skein {
+namespace {
+
+// Two clusters of two devices each; the features of the first one drift if they are told to.
+class DataFieldTest : public ::testing::Test {
+ protected:
+  DataFieldTest() {
+    for (std::size_t cluster = 0; cluster < 2; ++cluster) {
+      GroupShare& group = partition_.groups.emplace_back();
+      group.mix = LabelMix(4, 0.25);
+      for (std::size_t device = 0; device < 2; ++device) {
+        RandomStream stream(1, "device", cluster, device);
+        group.members.push_back(draw(problem_.pools, group.mix, 30, stream));
+      }
+    }
+  }
+  [[nodiscard]] DataFieldSetup setup(const ClusterDriftRates& first) const {
+    return {.data = &problem_.data,
+            .pools = &problem_.pools,
+            .test_pools = &test_pools_,
+            .partition = &partition_,
+            .buffers = std::vector<std::size_t>(4, 40),
+            .arrivals = std::vector<std::size_t>(4, 5),
+            .rates = {first, {}},
+            .test_points = 60,
+            .gradient_points = 50,
+            .seed = 3};
+  }
+
+  SmallProblem problem_{false};
+  ClassPools test_pools_{problem_.data.test};
+  Partition partition_;
+  ThreadPool pool_{2};
+  const ClusterDriftRates turning_{.rotation = {.start = 30.0}, .noise = {.start = 0.1}};
+};
+
+TEST_F(DataFieldTest, FeaturesAreStoredOnesUntilTheyDrift) {
+  DataField still(setup({}), problem_.network, pool_);
+  DataField turning(setup(turning_), problem_.network, pool_);
+  const Model model = *problem_.initial();
+  EXPECT_EQ(still.feature_drift(0), nullptr);
+  EXPECT_EQ(turning.feature_drift(1), nullptr);
+  for (std::size_t cluster = 0; cluster < 2; ++cluster) {
+    EXPECT_EQ(still.score(cluster, model).loss, turning.score(cluster, model).loss);
+    EXPECT_EQ(still.meta_gradient(cluster, model), turning.meta_gradient(cluster, model));
+  }
+  still.advance();
+  turning.advance();
+  EXPECT_NE(still.score(0, model).loss, turning.score(0, model).loss);
+  EXPECT_NE(still.meta_gradient(0, model), turning.meta_gradient(0, model));
+  EXPECT_EQ(still.score(1, model).loss, turning.score(1, model).loss);
+  EXPECT_EQ(still.meta_gradient(1, model), turning.meta_gradient(1, model));
+}
+
+// The test set turned by hand gives the same score.
+TEST_F(DataFieldTest, ScoresOnPresentFeatures) {
+  DataField field(setup(turning_), problem_.network, pool_);
+  field.advance();
+  field.advance();
+  Dataset turned = problem_.data.test;
+  std::vector<float> values(turned.size() * turned.shape.size());
+  for (std::size_t i = 0; i < turned.size(); ++i) {
+    read_transformed(problem_.data.test, i, {.rotation_degrees = 60.0, .noise_deviation = 0.2},
+                     {.seed = 3, .cluster = 0, .sequence = 2},
+                     std::span(values).subspan(i * turned.shape.size(), turned.shape.size()));
+  }
+  turned.features = values;
+  turned.scale = 1.0F;
+  turned.mean = {0.0F};
+  turned.deviation = {1.0F};
+  RandomStream stream(3, "cluster test", 0, 2);
+  const std::vector<SampleIndex> samples = draw(test_pools_, field.mix(0), 60, stream);
+  Workspaces workspaces(problem_.network);
+  const Model model = *problem_.initial();
+  const Evaluation expected = evaluate(model, turned, samples, workspaces, pool_);
+  EXPECT_EQ(field.score(0, model).loss, expected.loss);
+  EXPECT_EQ(field.score(0, model).accuracy, expected.accuracy);
+}
+
+TEST_F(DataFieldTest, PointsKnowWhenTheyWereCollected) {
+  DataField field(setup(turning_), problem_.network, pool_);
+  field.advance();
+  field.advance();
+  const std::vector<double> all{1.0};
+  const std::vector<DataPoint> points = field.offload(0, all, 0).front();
+  std::vector<std::size_t> counts(3, 0);
+  for (const DataPoint& point : points) {
+    ++counts.at(point.sequence);
+  }
+  EXPECT_EQ(counts, (std::vector<std::size_t>{30, 5, 5}));
+  const std::shared_ptr<const FeatureDrift> drift = field.feature_drift(0);
+  ASSERT_EQ(drift->transforms.size(), 3U);
+  EXPECT_TRUE(drift->transforms[0].is_identity());
+  EXPECT_EQ(drift->transforms[2].rotation_degrees, 60.0);
+}
+
+TEST_F(DataFieldTest, ComesBackAsItWasSaved) {
+  DataField field(setup(turning_), problem_.network, pool_);
+  field.advance();
+  field.advance();
+  const std::string bytes = field.save();
+  DataField other(setup(turning_), problem_.network, pool_);
+  other.restore(bytes);
+  const Model model = *problem_.initial();
+  for (int sequence = 0; sequence < 2; ++sequence) {
+    EXPECT_EQ(field.save(), other.save());
+    EXPECT_EQ(field.score(0, model).loss, other.score(0, model).loss);
+    EXPECT_EQ(field.meta_gradient(0, model), other.meta_gradient(0, model));
+    field.advance();
+    other.advance();
+  }
+}
+
+}  // namespace
+}  // namespace skein

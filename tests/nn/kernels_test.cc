@@ -1,0 +1,204 @@
+// Every set of kernels that this processor has, against plain loops. Numbers are small and whole, so that
+// sums are exact in any order.
+#include "skein/nn/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "skein/base/random.h"
+#include "skein/nn/vector.h"
+
+namespace skein::nn {
+namespace {
+
+template <class T>
+std::vector<const Kernels<T>*> all_kernels() {
+  std::vector<const Kernels<T>*> all{&baseline_kernels<T>()};
+  for (const Kernels<T>* kernels : {avx2_kernels<T>(), avx512_kernels<T>()}) {
+    if (kernels != nullptr) {
+      all.push_back(kernels);
+    }
+  }
+  return all;
+}
+
+template <class T>
+Vector<T> whole_numbers(std::size_t size, RandomStream& stream) {
+  Vector<T> values(size);
+  for (T& value : values) {
+    value = static_cast<T>(static_cast<double>(stream.below(9)) - 4.0);
+  }
+  return values;
+}
+
+// Rows whose padding is zero.
+template <class T>
+Vector<T> padded_rows(std::size_t rows, std::size_t columns, RandomStream& stream) {
+  Vector<T> values = whole_numbers<T>(rows * padded<T>(columns), stream);
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t column = columns; column < padded<T>(columns); ++column) {
+      values[row * padded<T>(columns) + column] = T(0);
+    }
+  }
+  return values;
+}
+
+// Rows of A in runs, at places of their own.
+template <class T>
+struct Patches {
+  std::size_t rows, num_runs, run_length, run_stride;
+  std::vector<Offset> places;
+  Vector<T> values;
+
+  Patches(std::size_t num_rows, RandomStream& stream)
+      : rows(num_rows), num_runs(1 + stream.below(4)), run_length(1 + stream.below(60)), run_stride(0) {
+    run_stride = run_length + stream.below(5);
+    for (std::size_t row = 0; row < rows; ++row) {
+      places.push_back(static_cast<Offset>(stream.below(50)));
+    }
+    values = whole_numbers<T>(50 + num_runs * run_stride, stream);
+  }
+  [[nodiscard]] T at(std::size_t row, std::size_t k) const {
+    return values[places[row] + k / run_length * run_stride + k % run_length];
+  }
+  [[nodiscard]] std::size_t length() const { return num_runs * run_length; }
+};
+
+template <class T>
+class KernelsTest : public ::testing::Test {};
+using Numbers = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(KernelsTest, Numbers);
+
+constexpr std::uint64_t num_trials = 150;
+
+// With and without tails, with rows of C that overlap; nothing beyond the padding is touched.
+TYPED_TEST(KernelsTest, Multiply) {
+  using T = TypeParam;
+  for (const Kernels<T>* kernels : all_kernels<T>()) {
+    std::size_t with_tails = 0;
+    for (std::uint64_t trial = 0; trial < num_trials; ++trial) {
+      SCOPED_TRACE(std::string(kernels->name) + ", trial " + std::to_string(trial));
+      RandomStream stream(1, "multiply", trial);
+      const std::size_t columns = 1 + stream.below(110);
+      const Patches<T> a(1 + stream.below(40), stream);
+      const Vector<T> b = padded_rows<T>(a.length(), columns, stream);
+      const Vector<T> bias = padded_rows<T>(1, columns, stream);
+      const bool overlapping = stream.below(2) == 0;
+      const bool add = overlapping || stream.below(2) == 0;
+      const bool has_bias = !add && stream.below(2) == 0;
+      const std::size_t c_stride = overlapping ? 1 + stream.below(columns) : padded<T>(columns);
+      std::vector<Offset> c_rows;
+      for (std::size_t row = 0; row < a.rows; ++row) {
+        c_rows.push_back(static_cast<Offset>(row * c_stride));
+      }
+      const std::size_t end = (a.rows - 1) * c_stride + padded<T>(columns);
+      Vector<T> c = whole_numbers<T>(end + 40, stream);
+      const Vector<T> before = c;
+
+      Product<T> product{.rows = a.rows,
+                         .columns = columns,
+                         .a = a.values.data(),
+                         .a_rows = a.places.data(),
+                         .num_runs = a.num_runs,
+                         .run_stride = a.run_stride,
+                         .run_length = a.run_length,
+                         .b = b.data(),
+                         .b_stride = padded<T>(columns),
+                         .bias = has_bias ? bias.data() : nullptr,
+                         .c = c.data(),
+                         .c_rows = c_rows.data(),
+                         .add = add};
+      Vector<T> tails(a.num_runs * kernels->tail_numbers(product));
+      if (!tails.empty()) {
+        kernels->pack_tails(product, tails.data());
+        product.tails = tails.data();
+        ++with_tails;
+      }
+      kernels->multiply(product);
+
+      Vector<T> expected = before;
+      for (std::size_t row = 0; row < a.rows; ++row) {
+        for (std::size_t n = 0; n < columns; ++n) {
+          T sum = has_bias ? bias[n] : T(0);
+          for (std::size_t k = 0; k < a.length(); ++k) {
+            sum += a.at(row, k) * b[k * padded<T>(columns) + n];
+          }
+          T& place = expected[c_rows[row] + n];
+          place = add ? place + sum : sum;
+        }
+      }
+      for (std::size_t i = 0; i < c.size(); ++i) {
+        const bool counts = overlapping || i >= end || i % c_stride < columns;
+        ASSERT_TRUE(!counts || c[i] == expected[i]) << "place " << i;
+      }
+    }
+    EXPECT_EQ(with_tails > 0, std::string_view(kernels->name) != "baseline");
+  }
+}
+
+TYPED_TEST(KernelsTest, OuterProducts) {
+  using T = TypeParam;
+  for (const Kernels<T>* kernels : all_kernels<T>()) {
+    for (std::uint64_t trial = 0; trial < num_trials; ++trial) {
+      SCOPED_TRACE(std::string(kernels->name) + ", trial " + std::to_string(trial));
+      RandomStream stream(1, "outer products", trial);
+      const std::size_t columns = 1 + stream.below(70);
+      const Patches<T> a(1 + stream.below(40), stream);
+      const std::size_t stride = padded<T>(columns);
+      const Vector<T> d = padded_rows<T>(a.rows, columns, stream);
+      Vector<T> c = whole_numbers<T>(a.length() * stride, stream);
+      const Vector<T> before = c;
+      kernels->outer_products({.points = a.rows,
+                               .columns = columns,
+                               .a = a.values.data(),
+                               .a_points = a.places.data(),
+                               .num_runs = a.num_runs,
+                               .run_stride = a.run_stride,
+                               .run_length = a.run_length,
+                               .d = d.data(),
+                               .d_stride = stride,
+                               .c = c.data(),
+                               .c_stride = stride});
+      for (std::size_t k = 0; k < a.length(); ++k) {
+        for (std::size_t n = 0; n < columns; ++n) {
+          T sum = before[k * stride + n];
+          for (std::size_t point = 0; point < a.rows; ++point) {
+            sum += a.at(point, k) * d[point * stride + n];
+          }
+          ASSERT_EQ(c[k * stride + n], sum) << k << ", " << n;
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(KernelsTest, Transpose) {
+  using T = TypeParam;
+  for (const Kernels<T>* kernels : all_kernels<T>()) {
+    for (std::uint64_t trial = 0; trial < num_trials; ++trial) {
+      SCOPED_TRACE(std::string(kernels->name) + ", trial " + std::to_string(trial));
+      RandomStream stream(1, "transpose", trial);
+      const std::size_t rows = 1 + stream.below(50);
+      const std::size_t columns = 1 + stream.below(50);
+      const std::size_t from_stride = columns + stream.below(4);
+      const std::size_t to_stride = rows + stream.below(4);
+      const Vector<T> from = whole_numbers<T>(rows * from_stride, stream);
+      Vector<T> to = whole_numbers<T>(columns * to_stride, stream);
+      Vector<T> expected = to;
+      kernels->transpose(from.data(), rows, columns, from_stride, to.data(), to_stride);
+      for (std::size_t row = 0; row < rows; ++row) {
+        for (std::size_t column = 0; column < columns; ++column) {
+          expected[column * to_stride + row] = from[row * from_stride + column];
+        }
+      }
+      ASSERT_TRUE(std::ranges::equal(to, expected));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace skein::nn
