@@ -2,10 +2,22 @@
 
 #include <fmt/format.h>
 
+#include "skein/base/fault.h"
+#include "skein/base/file.h"
+
 namespace skein::app {
 
 std::string HeadlineNumber::text(double value) const {
   return fmt::format("{:.{}f}", factor * value, digits);
+}
+
+nlohmann::ordered_json read_json(const std::filesystem::path& file) {
+  nlohmann::ordered_json json =
+      nlohmann::ordered_json::parse(read_file(file, std::size_t{1} << 28U), nullptr, false);
+  if (!json.is_object()) {
+    throw InputError({file.string(), "", "", "is not a JSON object"});
+  }
+  return json;
 }
 
 const std::vector<HeadlineNumber>& headline_numbers() {

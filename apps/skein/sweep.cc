@@ -4,6 +4,7 @@
 
 #include "progress.h"
 #include "skein/base/file.h"
+#include "tools.h"
 
 namespace skein::app {
 namespace {

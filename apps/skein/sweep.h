@@ -90,6 +90,4 @@ SweepTable collect_sweep(const std::filesystem::path& directory);
 // Writes sweep.csv (a row per cell), points.csv (a row per point) and sweep.json beside the points.
 void write_table(const SweepTable& table);
 
-void add_sweep_command(CLI::App& program);
-
 }  // namespace skein::app

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "csv.h"
 #include "headline.h"
 #include "skein/base/expect.h"
 #include "skein/base/file.h"
@@ -17,27 +18,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::array<const char*, 4> status_names{"missing", "finished", "diverged", "impossible"};
-
-Json read_json(const fs::path& file) {
-  const std::string text = read_file(file, std::size_t{1} << 28U);
-  Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) {
-    throw InputError({file.string(), "", "", "is not a JSON object"});
-  }
-  return json;
-}
-
-// The cell of a CSV file.
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) {
-    return text;
-  }
-  std::string out = "\"";
-  for (const char c : text) {
-    out += c == '"' ? "\"\"" : std::string(1, c);
-  }
-  return out + '"';
-}
 
 // Names of all numbers, in the order of the first finished point.
 std::vector<std::string> number_names(const SweepTable& table) {
@@ -74,7 +54,7 @@ std::string cells_csv(const SweepTable& table) {
   const std::vector<std::string> names = number_names(table);
   std::string text;
   for (const std::string& key : table.grid.keys) {
-    text += quoted(key) + ",";
+    text += csv_cell(key) + ",";
   }
   text += "seeds_finished,seeds_failed";
   for (const std::string& name : names) {
@@ -83,7 +63,7 @@ std::string cells_csv(const SweepTable& table) {
   text += "\n";
   for (std::size_t cell = 0; cell < table.grid.cells.size(); ++cell) {
     for (const std::string& value : table.grid.cells[cell]) {
-      text += quoted(value) + ",";
+      text += csv_cell(value) + ",";
     }
     text += fmt::format("{},{}", finished_in(table, cell), failed_in(table, cell));
     for (const std::string& name : names) {
@@ -104,7 +84,7 @@ std::string points_csv(const SweepTable& table) {
   const std::vector<std::string> names = number_names(table);
   std::string text = "directory,";
   for (const std::string& key : table.grid.keys) {
-    text += quoted(key) + ",";
+    text += csv_cell(key) + ",";
   }
   text += "seed,status";
   for (const std::string& name : names) {
@@ -113,9 +93,9 @@ std::string points_csv(const SweepTable& table) {
   text += "\n";
   for (std::size_t point = 0; point < table.points.size(); ++point) {
     const PointResult& result = table.points[point];
-    text += quoted(table.grid.place_of(point).string()) + ",";
+    text += csv_cell(table.grid.place_of(point).string()) + ",";
     for (const std::string& value : table.grid.cells[table.grid.cell_of(point)]) {
-      text += quoted(value) + ",";
+      text += csv_cell(value) + ",";
     }
     text += fmt::format("{},{}", table.grid.seed_of(point), to_string(result.status));
     for (const std::string& name : names) {

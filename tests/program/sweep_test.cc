@@ -15,8 +15,9 @@ using ::testing::HasSubstr;
 
 class SweepCommand : public ProgramFixture {
  protected:
-  const std::string grid_ =
-      smoke_ + " --set swarms.count=1,2 --set planning.planner=beam,sequential --repeat 2 --out here";
+  const std::string grid_ = smoke_ +
+                            " --set swarms.count=1,2 --set planning.planner=beam,sequential --set "
+                            "run.sequences=1 --repeat 2 --out here";
 };
 
 TEST_F(SweepCommand, RunsTheGridAndMakesATable) {
@@ -41,7 +42,9 @@ TEST_F(SweepCommand, RunsTheGridAndMakesATable) {
               std::abs(one["energy_J"].get<double>() - two["energy_J"].get<double>()) / std::sqrt(2.0), 1e-6);
   EXPECT_THAT(content("here/sweep.csv"), HasSubstr("swarms.count,planning.planner,seeds_finished"));
   // A point is the mission that `skein run` runs.
-  ASSERT_EQ(skein("run " + smoke_ + " --set planning.planner=beam --seed 2 --quiet --out alone").exit_code,
+  ASSERT_EQ(skein("run " + smoke_ +
+                  " --set planning.planner=beam --set run.sequences=1 --seed 2 --quiet --out alone")
+                .exit_code,
             0);
   EXPECT_EQ(files(place + "2"), files("alone"));
 }
@@ -50,7 +53,8 @@ TEST_F(SweepCommand, DoesNotDependOnThreadsAndRunsNothingTwice) {
   ASSERT_EQ(skein("sweep " + grid_ + " --quiet --threads 1").exit_code, 0);
   const auto before = files("here");
   ASSERT_EQ(skein("sweep " + smoke_ +
-                  " --set swarms.count=1,2 --set planning.planner=beam,sequential --repeat 2 --out there "
+                  " --set swarms.count=1,2 --set planning.planner=beam,sequential --set run.sequences=1 "
+                  "--repeat 2 --out there "
                   "--quiet --threads 3")
                 .exit_code,
             0);
@@ -61,12 +65,13 @@ TEST_F(SweepCommand, DoesNotDependOnThreadsAndRunsNothingTwice) {
   EXPECT_EQ(fs::last_write_time(kept), written);
   // A larger grid keeps what there is; another base scenario does not.
   ASSERT_EQ(skein("sweep " + smoke_ +
-                  " --set swarms.count=1,2,3 --set planning.planner=beam,sequential --repeat 3 --out here "
+                  " --set swarms.count=1,2,3 --set planning.planner=beam,sequential --set run.sequences=1 "
+                  "--repeat 3 --out here "
                   "--quiet")
                 .exit_code,
             0);
   EXPECT_EQ(fs::last_write_time(kept), written);
-  ASSERT_EQ(skein("sweep " + grid_ + " --quiet --set run.sequences=1").exit_code, 0);
+  ASSERT_EQ(skein("sweep " + grid_ + " --quiet --set run.sequences=2").exit_code, 0);
   EXPECT_NE(fs::last_write_time(kept), written);
 }
 
