@@ -58,6 +58,7 @@ int run(int argc, char** argv) {
   add_resume_command(program);
   add_sweep_command(program);
   add_compare_command(program);
+  add_dimension_command(program);
   add_new_command(program);
   add_check_command(program);
   add_world_command(program);

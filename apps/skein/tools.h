@@ -9,6 +9,7 @@ namespace skein::app {
 void add_output_options(CLI::App& command, CommonOptions& options, const std::string& example);
 
 void add_compare_command(CLI::App& program);
+void add_dimension_command(CLI::App& program);
 void add_sweep_command(CLI::App& program);
 
 }  // namespace skein::app
