@@ -11,7 +11,7 @@ namespace skein::app {
 namespace {
 
 constexpr double width = 760.0;
-constexpr double left = 70.0, right = 20.0, top = 36.0;
+constexpr double left = 84.0, right = 20.0, top = 36.0;
 constexpr double plot_height = 300.0;
 constexpr double row_height = 18.0;
 constexpr double bar_height = 22.0;

@@ -150,21 +150,24 @@ std::string signed_text(const HeadlineNumber& number, double difference) {
   return difference >= 0.0 ? "+" + text : text;
 }
 
-// Headline numbers, and energies by kind below them.
-std::vector<HeadlineNumber> rows_of(const std::vector<ComparedRun>& runs) {
-  std::vector<HeadlineNumber> rows = headline_numbers();
-  for (const auto& [name, value] : runs.front().numbers) {
-    const std::string kinds = "energy_by_kind.";
-    if (name.starts_with(kinds) && name.ends_with("_J")) {
-      rows.push_back({name, name.substr(kinds.size(), name.size() - kinds.size() - 2) + " (kJ)", 1e-3, 1});
-    }
-  }
-  return rows;
-}
-
 double number_or_nan(const ComparedRun& run, const std::string& name) {
   const auto found = run.numbers.find(name);
   return found == run.numbers.end() ? std::nan("") : found->second;
+}
+
+// Headline numbers, and energies by kind below them: in joules where all are small.
+std::vector<HeadlineNumber> rows_of(const std::vector<ComparedRun>& runs) {
+  const std::string kinds = "energy_by_kind.";
+  std::vector<HeadlineNumber> rows = headline_numbers();
+  for (const auto& [name, value] : runs.front().numbers) {
+    if (name.starts_with(kinds) && name.ends_with("_J")) {
+      const bool small = std::ranges::all_of(
+          runs, [&](const ComparedRun& run) { return !(number_or_nan(run, name) >= 1000.0); });
+      const std::string kind = name.substr(kinds.size(), name.size() - kinds.size() - 2);
+      rows.push_back({name, kind + (small ? " (J)" : " (kJ)"), small ? 1.0 : 1e-3, small ? 4 : 1});
+    }
+  }
+  return rows;
 }
 
 std::string table_text(const std::vector<ComparedRun>& runs) {

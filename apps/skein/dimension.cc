@@ -49,8 +49,9 @@ struct Candidate {
   std::string message{};            // why it is impossible
   double uavs = 0.0;
   double cost = 0.0;
-  double learning_cost = 0.0;
-  double energy_j = 0.0;  // estimated
+  double objective = 0.0, staleness = 0.0;  // of the surrogate
+  double learning_cost = 0.0;               // from both; 1 for the scenario as it is
+  double energy_j = 0.0;                    // estimated
   double recharges = 0.0;
   bool within = false;  // of the budget, by these numbers
   bool front = false;   // nothing within the budget has less learning cost and less energy
@@ -191,14 +192,11 @@ Json surrogate_of(const Sweep& sweep, std::size_t point) {
       }
     }
     const Surrogate s = with_file_named(options, [&] { return fly_surrogate(scenario); });
-    json = {{"scenario_sha256", digest},
-            {"uavs", s.uavs},
-            {"learning_cost", s.learning_cost},
-            {"energy_J", s.energy_j},
-            {"visits", s.visits},
-            {"recharges", s.recharges},
-            {"below_threshold", s.below_threshold}};
-    if (!std::isfinite(s.learning_cost)) {
+    json = {{"scenario_sha256", digest}, {"uavs", s.uavs},
+            {"objective", s.objective},  {"staleness", s.staleness},
+            {"energy_J", s.energy_j},    {"visits", s.visits},
+            {"recharges", s.recharges},  {"below_threshold", s.below_threshold}};
+    if (!std::isfinite(s.objective)) {
       json["impossible"] = "its swarms never train";
     } else if (s.below_threshold > 0) {
       json["impossible"] = "its swarms fall below their threshold";
@@ -237,9 +235,17 @@ std::vector<Candidate> fly_all(const Sweep& sweep, const std::map<std::string, d
       candidate.uavs += share * number.get<double>();
       candidate.cost += share * number.get<double>() * prices.at(type);
     }
-    candidate.learning_cost += share * result["learning_cost"].get<double>();
+    candidate.objective += share * result["objective"].get<double>();
+    candidate.staleness += share * result["staleness"].get<double>();
     candidate.energy_j += share * result["energy_J"].get<double>();
     candidate.recharges += share * result["recharges"].get<double>();
+  }
+  // Neither number alone says how good models are: O what a visit brings, G how long it lasts. Both count
+  // by their ratio to the scenario's own, since their scales have nothing to do with each other.
+  const Candidate own = candidates.front();
+  for (Candidate& c : candidates) {
+    c.learning_cost = 0.5 * c.objective / own.objective +
+                      0.5 * (own.staleness > 0.0 ? c.staleness / own.staleness : 1.0 + c.staleness);
   }
   return candidates;
 }
@@ -290,7 +296,8 @@ std::string csv_of(const SweepGrid& grid, const std::vector<Candidate>& candidat
     text += csv_cell(key) + ",";
   }
   text +=
-      "uavs,cost,surrogate_learning_cost,surrogate_energy_J,surrogate_recharges,within_budget,on_front,"
+      "uavs,cost,surrogate_objective,surrogate_staleness,surrogate_learning_cost,surrogate_energy_J,"
+      "surrogate_recharges,within_budget,on_front,"
       "missions,"
       "accuracy_percent_mean,accuracy_percent_deviation,worst_cluster_accuracy_percent_mean,energy_J_mean,"
       "impossible\n";
@@ -299,11 +306,12 @@ std::string csv_of(const SweepGrid& grid, const std::vector<Candidate>& candidat
       text += csv_cell(value) + ",";
     }
     if (!c.message.empty()) {
-      text += fmt::format(",,,,,0,0,0,,,,,{}\n", csv_cell(c.message));
+      text += fmt::format(",,,,,,,0,0,0,,,,,{}\n", csv_cell(c.message));
       continue;
     }
-    text += fmt::format("{},{},{},{},{},{},{},{},", c.uavs, c.cost, c.learning_cost, c.energy_j, c.recharges,
-                        c.within ? 1 : 0, c.front ? 1 : 0, c.missions);
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{},", c.uavs, c.cost, c.objective, c.staleness,
+                    c.learning_cost, c.energy_j, c.recharges, c.within ? 1 : 0, c.front ? 1 : 0, c.missions);
     text += c.missions > 0 ? fmt::format("{},{},{},{},\n", c.accuracy_percent, c.accuracy_deviation,
                                          c.worst_percent, c.mission_energy_j)
                            : ",,,,\n";
@@ -357,7 +365,7 @@ std::string table_text(const SweepGrid& grid, const std::vector<Candidate>& cand
     std::vector<std::string> row = c.values;
     row.push_back(fmt::format("{:.1f}", c.uavs));
     row.push_back(fmt::format("{:.1f}", c.cost));
-    row.push_back(fmt::format("{:.2f}", c.learning_cost));
+    row.push_back(fmt::format("{:.3f}", c.learning_cost));
     row.push_back(fmt::format("{:.0f}", c.energy_j / 1e3));
     row.push_back(c.missions == 0 ? "-"
                   : c.missions == 1
@@ -384,7 +392,11 @@ Json json_of(const SweepGrid& grid, const Candidate& c) {
   Json json{{"settings", settings},
             {"uavs", c.uavs},
             {"cost", c.cost},
-            {"surrogate", {{"learning_cost", c.learning_cost}, {"energy_J", c.energy_j}}},
+            {"surrogate",
+             {{"objective", c.objective},
+              {"staleness", c.staleness},
+              {"learning_cost", c.learning_cost},
+              {"energy_J", c.energy_j}}},
             {"within_budget", c.within},
             {"on_front", c.front}};
   if (c.missions > 0) {
@@ -398,19 +410,22 @@ Json json_of(const SweepGrid& grid, const Candidate& c) {
   return json;
 }
 
-// Of pairs of missions that differ in accuracy: the share that the model puts in the same order.
-std::optional<double> agreement(const std::vector<Candidate>& candidates) {
+// Pairs of missions that differ in accuracy: how many there are, and how many the model has in this order.
+struct Agreement {
   std::size_t pairs = 0;
   std::size_t agree = 0;
+};
+Agreement agreement(const std::vector<Candidate>& candidates) {
+  Agreement result;
   for (const Candidate& a : candidates) {
     for (const Candidate& b : candidates) {
       if (a.missions > 0 && b.missions > 0 && a.accuracy_percent > b.accuracy_percent) {
-        ++pairs;
-        agree += a.learning_cost < b.learning_cost;
+        ++result.pairs;
+        result.agree += a.learning_cost < b.learning_cost;
       }
     }
   }
-  return pairs == 0 ? std::nullopt : std::optional(static_cast<double>(agree) / static_cast<double>(pairs));
+  return result;
 }
 
 void dimension(const DimensionOptions& options) {
@@ -467,7 +482,7 @@ void dimension(const DimensionOptions& options) {
   }
   std::ranges::stable_sort(chosen, std::greater{},
                            [&](std::size_t i) { return candidates[i].accuracy_percent; });
-  const std::optional<double> agree = agreement(candidates);
+  const Agreement agree = agreement(candidates);
   Json list = Json::array();
   for (const Candidate& candidate : candidates) {
     list.push_back(json_of(sweep.grid, candidate));
@@ -475,7 +490,7 @@ void dimension(const DimensionOptions& options) {
   const Json json{{"keys", sweep.grid.keys},
                   {"seeds", sweep.grid.seeds},
                   {"best", best ? json_of(sweep.grid, candidates[*best]) : Json()},
-                  {"agreement_of_surrogate", agree ? Json(*agree) : Json()},
+                  {"surrogate_order", {{"pairs", agree.pairs}, {"as_missions", agree.agree}}},
                   {"compositions", list},
                   {"directory", sweep.directory.string()}};
   write_file(sweep.directory / "dimension.csv", csv_of(sweep.grid, candidates));
@@ -488,10 +503,8 @@ void dimension(const DimensionOptions& options) {
     const auto within = std::ranges::count_if(candidates, &Candidate::within);
     fmt::print("{} compositions, {} within the budget by the planner's model; missions of the best:\n\n{}\n",
                candidates.size(), within, table_text(sweep.grid, candidates, chosen));
-    if (agree) {
-      fmt::print("The model puts {:.0f} % of the pairs of missions in the order of their accuracy.\n",
-                 100.0 * *agree);
-    }
+    fmt::print("The model has {} of {} pairs of missions in the order of their accuracy.\n", agree.agree,
+               agree.pairs);
     if (best) {
       std::string words;
       for (std::size_t i = 0; i < sweep.grid.keys.size(); ++i) {

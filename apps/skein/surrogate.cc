@@ -32,7 +32,9 @@ Surrogate fly_surrogate(const Scenario& scenario) {
   const StateLayout at(e);
   std::vector<double> state(at.size());
   start_at(e, places, state);
-  const auto planner = planner_factory("beam", environment, scenario.planning, {})();
+  const std::string& own = scenario.planning.planner;
+  const std::string name = training_of(own) == Training::none ? own : "beam";
+  const auto planner = planner_factory(name, environment, scenario.planning, {})();
   double objectives = 0.0;
   double gradients = 0.0;
   for (const EpochRecord& record : fly(e, *planner, state, scenario.run.sequences, scenario.run.seed)) {
@@ -57,10 +59,9 @@ Surrogate fly_surrogate(const Scenario& scenario) {
     }
     result.below_threshold += record.outcome.below_threshold;
   }
-  const auto moments = static_cast<double>(e.num_clusters * scenario.run.sequences);
-  result.learning_cost = result.visits > 0.0 ? e.reward.objective_weight * objectives / result.visits +
-                                                   e.reward.gradient_weight * gradients / moments
-                                             : std::numeric_limits<double>::infinity();
+  result.objective =
+      result.visits > 0.0 ? objectives / result.visits : std::numeric_limits<double>::infinity();
+  result.staleness = gradients / static_cast<double>(e.num_clusters * scenario.run.sequences);
   return result;
 }
 

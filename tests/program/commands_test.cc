@@ -75,31 +75,31 @@ TEST_F(Commands, WrongWordsAreJsonToo) {
 TEST_F(Commands, PrintOneJsonValue) {
   write_file(at("box.gp"), "maximize h * w\nsubject to\n  h + w <= 4\n");
   const std::string environment = "'" SKEIN_SOURCE_DIR "/tests/reference/planning_environment.json'";
-  for (const std::string& words :
-       {"new my.toml",
-        "check my.toml",
-        "world",
-        "data list",
-        "data info synthetic",
-        "data split " + smoke_ + " --out split",
-        "train " + smoke_ + " --set learning.iterations=2 --out train",
-        "gradcheck " + smoke_ + " --batch 4 --directions 2",
-        "bounds " + smoke_ + " --out bounds",
-        "optimize " + smoke_ + " --out optimize",
-        "gp box.gp",
-        "plan tables " + smoke_ + " --out tables",
-        "plan eval " + smoke_ + " --planner myopic,random --seeds 1 --starts 1 --epochs 3 --out eval",
-        "plan show " + smoke_ + " --planner myopic --out show",
-        "plan replay " + environment,
-        "plan train " + smoke_ + " --set planning.learner.steps=20 --out trained",
-        "run " + smoke_ + " --out run",
-        "resume run",
-        "compare run",
-        "sweep " + smoke_ + " --repeat 2 --out sweep",
-        "sweep --collect sweep",
-        "sweep " + smoke_ + " --repeat 2 --out sweep --point 1",
-        "sweep " + smoke_ + " --slurm job",
-        "dimension " + smoke_ + " --vary worker=2..3 --repeat 1 --confirm 1 --out dimension"}) {
+  for (const std::string& words : std::vector<std::string>{
+           "new my.toml",
+           "check my.toml",
+           "world",
+           "data list",
+           "data info synthetic",
+           "data split " + smoke_ + " --out split",
+           "train " + smoke_ + " --set learning.iterations=2 --out train",
+           "gradcheck " + smoke_ + " --batch 4 --directions 2",
+           "bounds " + smoke_ + " --out bounds",
+           "optimize " + smoke_ + " --out optimize",
+           "gp box.gp",
+           "plan tables " + smoke_ + " --out tables",
+           "plan eval " + smoke_ + " --planner myopic,random --seeds 1 --starts 1 --epochs 3 --out eval",
+           "plan show " + smoke_ + " --planner myopic --out show",
+           "plan replay " + environment,
+           "plan train " + smoke_ + " --set planning.learner.steps=20 --out trained",
+           "run " + smoke_ + " --out run",
+           "resume run",
+           "compare run",
+           "sweep " + smoke_ + " --repeat 2 --out sweep",
+           "sweep --collect sweep",
+           "sweep " + smoke_ + " --repeat 2 --out sweep --point 1",
+           "sweep " + smoke_ + " --slurm job",
+           "dimension " + smoke_ + " --vary worker=2..3 --repeat 1 --confirm 1 --out dimension"}) {
     const Outcome outcome = skein(words + " --format json");
     EXPECT_EQ(outcome.exit_code, 0) << words << "\n" << outcome.err;
     EXPECT_NO_THROW(json::parse(outcome.out)) << words << "\n" << outcome.out;
