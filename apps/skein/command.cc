@@ -1,6 +1,7 @@
 #include "command.h"
 
 #include "default_mission.h"
+#include "tools.h"
 
 namespace skein::app {
 
@@ -16,6 +17,10 @@ void add_common_options(CLI::App& command, CommonOptions& options, const std::st
       ->check(CLI::Range(0, 1024));
   command.add_option("--out", options.out, "Write results to exactly this directory; default runs/NAME")
       ->type_name("DIR");
+  add_output_options(command, options, example);
+}
+
+void add_output_options(CLI::App& command, CommonOptions& options, const std::string& example) {
   command.add_flag("--quiet", options.quiet, "Print nothing but errors");
   command.add_option("--format", options.format, "text for people, json for programs")
       ->check(CLI::IsMember({"text", "json"}))

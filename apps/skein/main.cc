@@ -15,17 +15,22 @@
 #include "command.h"
 #include "skein/base/fault.h"
 #include "skein/learning/trainer.h"
+#include "tools.h"
 
 namespace skein::app {
 namespace {
 
 constexpr std::size_t most_faults_shown = 100;
 
+bool wants_json(std::span<char* const> arguments) {
+  return std::ranges::any_of(arguments,
+                             [](std::string_view word) { return word == "json" || word == "--format=json"; });
+}
+
 // For people on standard error; with --format json also on standard output, for programs.
 void print_faults(const InputError& error, std::span<char* const> arguments) {
   const std::vector<Fault>& faults = error.faults();
-  if (std::ranges::any_of(arguments,
-                          [](std::string_view word) { return word == "json" || word == "--format=json"; })) {
+  if (wants_json(arguments)) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const Fault& fault : faults) {
       list.push_back(
@@ -55,6 +60,9 @@ int run(int argc, char** argv) {
       "diverged.");
   add_run_command(program);
   add_resume_command(program);
+  add_sweep_command(program);
+  add_compare_command(program);
+  add_dimension_command(program);
   add_new_command(program);
   add_check_command(program);
   add_world_command(program);
@@ -76,7 +84,9 @@ int run(int argc, char** argv) {
   } catch (const CLI::RuntimeError& answer) {
     return answer.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "skein: {}\nskein: see `skein --help`\n", error.what());
+    print_faults(InputError(Fault{.file = "", .key = "", .value = "", .message = error.what()}),
+                 {argv, static_cast<std::size_t>(argc)});
+    fmt::print(stderr, "skein: see `skein --help`\n");
     return static_cast<int>(Exit::bad_input);
   }
   return static_cast<int>(Exit::done);
@@ -98,6 +108,9 @@ int main(int argc, char** argv) {
     skein::app::print_faults(error, {argv, static_cast<std::size_t>(argc)});
     return static_cast<int>(Exit::bad_input);
   } catch (const skein::Divergence& divergence) {
+    if (skein::app::wants_json({argv, static_cast<std::size_t>(argc)})) {
+      fmt::print("{}\n", nlohmann::ordered_json{{"diverged", divergence.what()}}.dump(1));
+    }
     fmt::print(stderr, "skein: {}\n", divergence.what());
     return static_cast<int>(Exit::diverged);
   } catch (const std::bad_alloc&) {

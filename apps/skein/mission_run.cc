@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view checkpoint_name = "Skein mission checkpoint 1\n";
+constexpr std::string_view checkpoint_name = "Skein mission checkpoint 2\n";
 
 // A checkpoint belongs to one scenario, and says if it is damaged.
 void write_checkpoint(const fs::path& file, const std::string& scenario, const CoreNetwork& core,

@@ -4,11 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "skein/base/directory_lock.h"
 #include "skein/base/file.h"
 #include "skein/planning/checkpoint.h"
 #include "skein/planning/environment_file.h"
 #include "skein/planning/environment_world.h"
 #include "skein/scenario/build.h"
+#include "tools.h"
 
 namespace skein::app {
 namespace {
@@ -206,6 +208,8 @@ Agents agents_for(const std::string& planner, const PlanOptions& options, const 
     return {.recurrent = std::make_shared<const Agent>(load_agent(given, *environment))};
   }
   const fs::path place = agent_directory(setup, *environment, seed, directory);
+  fs::create_directories(place);
+  const DirectoryLock lock(place);  // several missions may need the same agent: one trains it
   if (!fs::exists(place / "agent.safetensors")) {
     QLearner learner(environment, planning, seed);
     train_in(learner, place, 0, pool, progress);
@@ -227,11 +231,7 @@ void add_plan_command(CLI::App& program) {
   CLI::App* replay = command->add_subcommand(
       "replay", "Carry out the plans of an environment's trace; exit code 1 if other numbers come out");
   replay->add_option("FILE", options->file, "A JSON environment with a trace")->required();
-  replay->add_flag("--quiet", options->common.quiet, "Print nothing but errors");
-  replay->add_option("--format", options->common.format, "text for people, json for programs")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
-  replay->footer("Example:\n  skein plan replay tests/reference/planning_environment.json");
+  add_output_options(*replay, options->common, "skein plan replay tests/reference/planning_environment.json");
   replay->callback([options] { replay_command(*options); });
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "skein/base/file.h"
 #include "skein/learning/data_source.h"
@@ -33,12 +34,16 @@ std::vector<LearningStudy> wanted(const ReproduceOptions& options) {
   return list;
 }
 
-void reproduce_learning(const ReproduceOptions& options) {
+// Directories of reports.
+using Reports = std::vector<fs::path>;
+
+Reports reproduce_learning(const ReproduceOptions& options) {
   using Part = std::string (*)(const LearningStudy&, const ReproduceOptions&, KeptRuns&);
   const std::vector<std::pair<std::string, Part>> parts{
       {"published", reproduce_published}, {"text", reproduce_text}, {"fair", reproduce_fair}};
   const fs::path out =
       options.common.out.empty() ? fs::path("runs") / "reproduce" / "learning" : fs::path(options.common.out);
+  Reports reports;
   for (const LearningStudy& study : wanted(options)) {
     for (const auto& [name, part] : parts) {
       if (!options.parts.empty() && std::ranges::find(options.parts, name) == options.parts.end()) {
@@ -51,14 +56,16 @@ void reproduce_learning(const ReproduceOptions& options) {
         text = part(study, options, runs);
       }
       write_file(directory / "report.md", text);
+      reports.push_back(directory);
       if (options.common.talks()) {
         fmt::print("{}\nWrote report.md, tables and pictures to {}\n\n", text, directory.string());
       }
     }
   }
+  return reports;
 }
 
-void write_offloading(const ReproduceOptions& options) {
+fs::path write_offloading(const ReproduceOptions& options) {
   const fs::path directory = options.common.out.empty() ? fs::path("runs") / "reproduce" / "offloading"
                                                         : fs::path(options.common.out);
   fs::create_directories(directory);
@@ -67,6 +74,39 @@ void write_offloading(const ReproduceOptions& options) {
   if (options.common.talks()) {
     fmt::print("{}Wrote report.md, tables and pictures to {}\n", text, directory.string());
   }
+  return directory;
+}
+
+// Everything in docs/results.md that commands make; tests and benchmarks there are scripts of their own.
+Reports reproduce_everything(const ReproduceOptions& options) {
+  const fs::path out =
+      options.common.out.empty() ? fs::path("runs") / "reproduce" : fs::path(options.common.out);
+  const auto in = [&](const char* part) {
+    ReproduceOptions own = options;
+    own.common.out = (out / part).string();
+    return own;
+  };
+  Reports reports{write_offloading(in("offloading")), reproduce_planning(in("planning")),
+                  reproduce_mission(in("mission")), reproduce_commands(in("commands"))};
+  ReproduceOptions learning = in("learning");
+  if (options.quick) {  // the data set of the default mission, and the published study alone
+    learning.data = {"fmnist"};
+    learning.parts = {"published"};
+  }
+  const Reports more = reproduce_learning(learning);
+  reports.insert(reports.end(), more.begin(), more.end());
+  return reports;
+}
+
+void announce(const CommonOptions& options, const Reports& reports) {
+  if (!options.json()) {
+    return;
+  }
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const fs::path& directory : reports) {
+    list.push_back({{"directory", directory.string()}, {"report", (directory / "report.md").string()}});
+  }
+  fmt::print("{}\n", nlohmann::ordered_json{{"reports", list}}.dump(1));
 }
 
 }  // namespace
@@ -170,8 +210,9 @@ std::string markdown_table(const std::vector<std::vector<std::string>>& rows) {
 
 void add_reproduce_command(CLI::App& program) {
   auto options = std::make_shared<ReproduceOptions>();
-  CLI::App* command = program.add_subcommand("reproduce", "Make the paper's figures and tables again");
-  command->require_subcommand(1);
+  CLI::App* command = program.add_subcommand(
+      "reproduce", "Make the paper's figures and tables again, and ours; without a part, all of them");
+  command->require_subcommand(0, 1);
   CLI::App* learning = command->add_subcommand(
       "learning", "HN-PFL against H-FL (section VI-A, appendix A): curves, energy tables, a fair study");
   std::vector<std::string> names;
@@ -191,7 +232,7 @@ void add_reproduce_command(CLI::App& program) {
       ->type_name("N")
       ->check(CLI::Range(1, 100));
   add_common_options(*learning, options->common, "skein reproduce learning mnist --quick");
-  learning->callback([options] { reproduce_learning(*options); });
+  learning->callback([options] { announce(options->common, reproduce_learning(*options)); });
 
   auto offloading_options = std::make_shared<ReproduceOptions>();
   CLI::App* offloading = command->add_subcommand(
@@ -201,7 +242,8 @@ void add_reproduce_command(CLI::App& program) {
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
   add_common_options(*offloading, offloading_options->common, "skein reproduce offloading --quick");
-  offloading->callback([options = offloading_options] { write_offloading(*options); });
+  offloading->callback(
+      [options = offloading_options] { announce(options->common, {write_offloading(*options)}); });
 
   auto planning_options = std::make_shared<ReproduceOptions>();
   CLI::App* planning = command->add_subcommand(
@@ -217,7 +259,36 @@ void add_reproduce_command(CLI::App& program) {
       ->type_name("N")
       ->check(CLI::Range(1, 100));
   add_common_options(*planning, planning_options->common, "skein reproduce planning --quick");
-  planning->callback([planning_options] { reproduce_planning(*planning_options); });
+  planning->callback(
+      [options = planning_options] { announce(options->common, {reproduce_planning(*options)}); });
+
+  auto mission_options = std::make_shared<ReproduceOptions>();
+  CLI::App* mission = command->add_subcommand(
+      "mission", "The same mission under every planner and every offloader, over several seeds");
+  add_scenario(*mission, mission_options->common);
+  mission->add_flag("--quick", mission_options->quick,
+                    "Minutes instead of hours: 4 training sequences, less training of planners");
+  mission->add_option("--seeds", mission_options->seeds, "So many seeds; default 5, with --quick 1")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100));
+  add_common_options(*mission, mission_options->common, "skein reproduce mission --seeds 3");
+  mission->callback(
+      [options = mission_options] { announce(options->common, {reproduce_mission(*options)}); });
+
+  auto all_options = std::make_shared<ReproduceOptions>();
+  command->add_flag("--quick", all_options->quick, "Without a part: everything in minutes, in less detail");
+  command->add_option("--seeds", all_options->seeds, "So many seeds where several are taken")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100));
+  add_common_options(
+      *command, all_options->common,
+      "skein reproduce --quick\nWithout a part: all of docs/results.md that commands make. What is "
+      "finished is kept:\nstop it and go on.");
+  command->callback([command, options = all_options] {
+    if (command->get_subcommands().empty()) {
+      announce(options->common, reproduce_everything(*options));
+    }
+  });
 }
 
 }  // namespace skein::app

@@ -77,8 +77,14 @@ std::string reproduce_fair(const LearningStudy& study, const ReproduceOptions& o
 // The paper's offloading study; pictures and numbers go to the directory.
 std::string reproduce_offloading(const ReproduceOptions& options, const std::filesystem::path& directory);
 
-// The paper's planning study: everything into one directory.
-void reproduce_planning(const ReproduceOptions& options);
+// The paper's planning study: everything into one directory, which is returned.
+std::filesystem::path reproduce_planning(const ReproduceOptions& options);
+
+// The same mission under every planner and every offloader; likewise.
+std::filesystem::path reproduce_mission(const ReproduceOptions& options);
+
+// What docs/results.md has from other commands: each is run, and what it prints is kept; likewise.
+std::filesystem::path reproduce_commands(const ReproduceOptions& options);
 
 // A table in Markdown, its columns as wide as they need.
 std::string markdown_table(const std::vector<std::vector<std::string>>& rows);

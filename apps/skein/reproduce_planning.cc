@@ -370,7 +370,7 @@ std::string PlanningStudy::run() {
 
 }  // namespace
 
-void reproduce_planning(const ReproduceOptions& options) {
+fs::path reproduce_planning(const ReproduceOptions& options) {
   const fs::path out =
       options.common.out.empty() ? fs::path("runs") / "reproduce" / "planning" : fs::path(options.common.out);
   const fs::path directory = out / (options.quick ? "quick" : "full");
@@ -379,6 +379,7 @@ void reproduce_planning(const ReproduceOptions& options) {
   if (options.common.talks()) {
     fmt::print("{}\nWrote report.md, numbers and pictures to {}\n", text, directory.string());
   }
+  return directory;
 }
 
 }  // namespace skein::app

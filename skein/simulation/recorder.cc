@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "skein/base/bytes.h"
+#include "skein/base/event_file.h"
 #include "skein/world/geodesy.h"
 
 namespace skein {
@@ -55,6 +56,37 @@ Json decision_of(const std::string& cluster, std::size_t round, const RoundRecor
           {"relay_flow_points", tenths(decision.relay_flow)}};
 }
 
+// TensorBoard takes whatever has "tfevents" in its name; here nothing but the mission tells what is in it.
+constexpr const char* tensorboard_file = "tensorboard/events.out.tfevents.0.skein";
+
+// What TensorBoard shows: a moment of simulated time for each sequence. Energies are since the start.
+std::string scalars_of(const World& world, const SequenceRecord& record, const State& state) {
+  double mean = 0.0;
+  double worst = 1.0;
+  double age = 0.0;
+  const auto count = static_cast<double>(record.clusters.size());
+  std::vector<Scalar> scalars;
+  for (std::size_t c = 0; c < record.clusters.size(); ++c) {
+    const ClusterRecord& cluster = record.clusters[c];
+    scalars.emplace_back("accuracy_percent_of_cluster/" + world.site_name(c), 100.0 * cluster.accuracy_after);
+    mean += cluster.accuracy_after / count;
+    worst = std::min(worst, cluster.accuracy_after);
+    age += cluster.age / count;
+  }
+  scalars.emplace_back("accuracy_percent/mean", 100.0 * mean);
+  scalars.emplace_back("accuracy_percent/worst", 100.0 * worst);
+  for (const EnergyKind kind : all_energy_kinds) {
+    scalars.emplace_back(fmt::format("energy_J/{}", to_string(kind)),
+                         to_energy(state.ledger.spent_on(kind)).si());
+  }
+  scalars.emplace_back("energy_J/all", to_energy(state.ledger.total_spent()).si());
+  scalars.emplace_back("battery_J/least", *std::ranges::min_element(record.battery_j));
+  scalars.emplace_back("mission/reward", record.reward);
+  scalars.emplace_back("mission/mean_age_sequences", age);
+  scalars.emplace_back("mission/squared_meta_gradient", record.squared_meta_gradient);
+  return event_record(record.end_s, static_cast<std::int64_t>(record.sequence), scalars);
+}
+
 }  // namespace
 
 MissionRecorder::MissionRecorder(const World& world)
@@ -82,6 +114,7 @@ MissionRecorder::MissionRecorder(const World& world)
     energy_ += fmt::format(",{}_J", to_string(kind));
   }
   energy_ += "\n";
+  tensorboard_ = event_file_start();
 }
 
 void MissionRecorder::record(const SequenceRecord& record, const State& state) {
@@ -211,6 +244,7 @@ void MissionRecorder::record(const SequenceRecord& record, const State& state) {
     }
     energy_ += "\n";
   }
+  tensorboard_ += scalars_of(world_, record, state);
   reward_sum_ += record.reward;
   data_bits_ += record.data_bits;
   model_bits_ += record.model_bits;
@@ -261,11 +295,9 @@ Headline MissionRecorder::headline(const State& state) const {
 }
 
 std::map<std::string, std::string> MissionRecorder::files() const {
-  std::map<std::string, std::string> files{{"sequences.csv", sequences_},
-                                           {"clusters.csv", clusters_},
-                                           {"swarms.csv", swarms_},
-                                           {"energy.csv", energy_},
-                                           {"events.jsonl", events_}};
+  std::map<std::string, std::string> files{{"sequences.csv", sequences_}, {"clusters.csv", clusters_},
+                                           {"swarms.csv", swarms_},       {"energy.csv", energy_},
+                                           {"events.jsonl", events_},     {tensorboard_file, tensorboard_}};
   Json features = Json::array();
   const auto place = [&](std::size_t site) {
     const LatLon there = to_lat_lon(world_.site(site), world_.origin_deg);
@@ -290,7 +322,7 @@ std::map<std::string, std::string> MissionRecorder::files() const {
 
 std::string MissionRecorder::save() const {
   ByteWriter bytes;
-  for (const std::string* text : {&sequences_, &clusters_, &swarms_, &energy_, &events_}) {
+  for (const std::string* text : {&sequences_, &clusters_, &swarms_, &energy_, &events_, &tensorboard_}) {
     bytes.put_text(*text);
   }
   bytes.put_list(legs_);
@@ -308,7 +340,7 @@ std::string MissionRecorder::save() const {
 
 void MissionRecorder::restore(const std::string& saved) {
   ByteCursor bytes(saved);
-  for (std::string* text : {&sequences_, &clusters_, &swarms_, &energy_, &events_}) {
+  for (std::string* text : {&sequences_, &clusters_, &swarms_, &energy_, &events_, &tensorboard_}) {
     *text = bytes.get_text();
   }
   legs_ = bytes.get_list<std::vector<Leg>>();

@@ -47,7 +47,7 @@ class MissionRecorder {
   void record(const SequenceRecord& record, const State& state);
 
   // File name and content: sequences.csv, clusters.csv, swarms.csv, energy.csv, events.jsonl,
-  // trajectory.geojson.
+  // trajectory.geojson, and an event file for TensorBoard.
   [[nodiscard]] std::map<std::string, std::string> files() const;
   [[nodiscard]] Headline headline(const State& state) const;
 
@@ -61,7 +61,7 @@ class MissionRecorder {
   };
 
   const World& world_;
-  std::string sequences_, clusters_, swarms_, energy_, events_;
+  std::string sequences_, clusters_, swarms_, energy_, events_, tensorboard_;
   std::vector<Leg> legs_;
   // Sums for the headline.
   std::vector<double> accuracy_seconds_;  // of each cluster

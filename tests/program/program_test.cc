@@ -71,10 +71,11 @@ TEST_F(Program, RunsTheDefaultMission) {
   for (const std::string name :
        {"scenario.toml", "world.json", "world.geojson", "world.svg", "sequences.csv", "clusters.csv",
         "swarms.csv", "energy.csv", "events.jsonl", "trajectory.geojson", "summary.json", "manifest.json",
-        "checkpoint.bin", "models/global.safetensors", "models/cluster-8.safetensors"}) {
+        "checkpoint.bin", "models/global.safetensors", "models/cluster-8.safetensors",
+        "tensorboard/events.out.tfevents.0.skein"}) {
     EXPECT_TRUE(fs::exists(directory_ / "here" / name)) << name;
   }
-  EXPECT_EQ(num_files(), 24U) << "nothing but the directories and their files";
+  EXPECT_EQ(num_files(), 26U) << "nothing but the directories and their files";
 }
 
 TEST_F(Program, TheDefaultMissionIsThatOfTheScenarioFile) {

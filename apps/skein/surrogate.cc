@@ -1,0 +1,68 @@
+#include "surrogate.h"
+
+#include <limits>
+
+#include "skein/planning/environment_world.h"
+#include "skein/planning/evaluation.h"
+#include "skein/scenario/build.h"
+#include "skein/scenario/build_planner.h"
+#include "skein/scenario/prepare_mission.h"
+
+namespace skein::app {
+
+Surrogate fly_surrogate(const Scenario& scenario) {
+  ThreadPool pool(1);
+  const World world = build_world(scenario, pool);
+  Environment built = planning_environment(world, scenario.planning);
+  if (scenario.planning.tables.empty()) {
+    built.tables = solve_tables(scenario, world, pool, [](double) {});
+  }
+  const auto environment = std::make_shared<const Environment>(std::move(built));
+  const Environment& e = *environment;
+  Surrogate result;
+  std::vector<double> sizes(e.num_swarms, 0.0);
+  for (const Uav& uav : world.uavs) {
+    ++result.uavs[uav.type];
+    sizes[uav.swarm] += 1.0;
+  }
+  std::vector<Site> places;
+  for (const Swarm& swarm : world.swarms) {
+    places.push_back(static_cast<Site>(swarm.start_cluster));
+  }
+  const StateLayout at(e);
+  std::vector<double> state(at.size());
+  start_at(e, places, state);
+  const std::string& own = scenario.planning.planner;
+  const std::string name = training_of(own) == Training::none ? own : "beam";
+  const auto planner = planner_factory(name, environment, scenario.planning, {})();
+  double objectives = 0.0;
+  double gradients = 0.0;
+  for (const EpochRecord& record : fly(e, *planner, state, scenario.run.sequences, scenario.run.seed)) {
+    const std::size_t timing = timing_index(e, record.plan.timing);
+    for (std::size_t u = 0; u < e.num_swarms; ++u) {
+      const Site to = record.plan.destinations[u];
+      result.energy_j += sizes[u] * e.travel(u, places[u], to);
+      if (e.is_station(to)) {
+        result.recharges += 1.0;
+      } else {
+        result.visits += 1.0;
+        objectives += e.tables.objective[e.tables.index(timing, u, to)];
+        result.energy_j += sizes[u] * e.tables.training_energy_j[e.tables.index(timing, u, to)];
+      }
+      places[u] = to;
+    }
+    for (std::size_t c = 0; c < e.num_clusters; ++c) {
+      if (const double age = record.state[at.age() + c]; age > 0.0) {
+        gradients += e.gradient(age, record.state[at.drift() + c], record.state[at.drift_sum() + c],
+                                record.state[at.gradient() + c]);
+      }
+    }
+    result.below_threshold += record.outcome.below_threshold;
+  }
+  result.objective =
+      result.visits > 0.0 ? objectives / result.visits : std::numeric_limits<double>::infinity();
+  result.staleness = gradients / static_cast<double>(e.num_clusters * scenario.run.sequences);
+  return result;
+}
+
+}  // namespace skein::app
