@@ -156,7 +156,7 @@ export class MissionMap {
     const c = this.context;
     c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     c.fillStyle = this.theme.map;
-    c.fillRect(0, 0, this.width, this.height);
+    c.fillRect(0, 0, this.width + 2, this.height + 2);
     this.places = [];
     const radius = mission.world.clusters[0].radius;
     const wanted = 30 / (radius * this.view.scale);
