@@ -159,7 +159,7 @@ export class MissionMap {
     c.fillRect(0, 0, this.width + 2, this.height + 2);
     this.places = [];
     const radius = mission.world.clusters[0].radius;
-    const wanted = 30 / (radius * this.view.scale);
+    const wanted = Math.min(30, this.width / 17) / (radius * this.view.scale);
     this.magnify = Math.max(1, Math.min(wanted, this.nearest / (2.3 * radius)));
     const sequence = mission.num > 0 ? sequenceAt(mission, time) : 0;
     this.drawGrid();
