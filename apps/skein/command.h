@@ -68,11 +68,9 @@ void add_gp_command(CLI::App& program);
 void add_new_command(CLI::App& program);
 void add_optimize_command(CLI::App& program);
 void add_plan_command(CLI::App& program);
-void add_report_command(CLI::App& program);
 void add_reproduce_command(CLI::App& program);
 void add_resume_command(CLI::App& program);
 void add_run_command(CLI::App& program);
-void add_serve_command(CLI::App& program);
 void add_train_command(CLI::App& program);
 void add_world_command(CLI::App& program);
 

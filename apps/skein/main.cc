@@ -18,6 +18,8 @@
 #include "tools.h"
 
 namespace skein::app {
+void add_report_command(CLI::App& program);
+void add_serve_command(CLI::App& program);
 namespace {
 
 constexpr std::size_t most_faults_shown = 100;

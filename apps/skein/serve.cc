@@ -28,6 +28,7 @@ struct ServeOptions {
   std::string host = "127.0.0.1";
   int port = 8800;
   std::size_t viewers = 256;
+  bool token = false;  // on loopback too
 };
 
 bool is_loopback(std::string_view host) {
@@ -241,7 +242,7 @@ void serve(const ServeOptions& options) {
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  const std::string token = is_loopback(options.host) ? "" : random_token();
+  const std::string token = is_loopback(options.host) && !options.token ? "" : random_token();
   Dashboard dashboard(options, token);
   const int port = dashboard.bind(options.host, options.port);
   if (port == 0) {
@@ -278,6 +279,8 @@ void add_serve_command(CLI::App& program) {
   command->add_option("--port", options->port, "Port to listen on; 0: any that is free")
       ->capture_default_str()
       ->check(CLI::Range(0, 65535));
+  command->add_flag("--token", options->token,
+                    "Ask for a token on loopback too: this machine has other users");
   command->add_option("--viewers", options->viewers, "Most that may follow runs at a time")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));

@@ -164,8 +164,8 @@ std::size_t LearnedPlanner::decide(std::span<const double> state, std::span<Site
   const std::size_t best = best_choice(choices_, q_, agent_->model_reward);
   std::vector<double> values;
   for (std::size_t i = 0; i < choices_.size(); ++i) {
-    values.push_back(reward_unit * static_cast<double>(q_[i]) +
-                     (agent_->model_reward ? choices_.rewards[i] : 0.0));
+    values.push_back(reward_unit * (static_cast<double>(q_[i]) +
+                                    (agent_->model_reward ? choices_.rewards[i] / reward_unit : 0.0)));
   }
   weighed(best_alternatives(choices_, values, most_alternatives));
   std::ranges::copy(choices_.of(best), destinations.begin());

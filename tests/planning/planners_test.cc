@@ -84,6 +84,18 @@ TEST_P(EveryPlanner, KeepsThePromises) {
         EXPECT_GE(state[at.battery() + u],
                   e->travel(u, static_cast<std::size_t>(state[at.position() + u]), plan.destinations[u]));
       }
+      // Whoever gives values takes the best; those that were followed as far are in order.
+      const std::vector<Alternative> weighed = planner->alternatives();
+      for (std::size_t i = 0; i < weighed.size(); ++i) {
+        ASSERT_EQ(weighed[i].destinations.size(), e->num_swarms);
+        EXPECT_EQ(i == 0, weighed[i].destinations == plan.destinations);
+        if (i > 0 && weighed[i].sequences == weighed[i - 1].sequences) {
+          EXPECT_LE(weighed[i].value, weighed[i - 1].value);
+        }
+      }
+      if (GetParam() == "myopic" || GetParam() == "learned" || GetParam() == "guided") {
+        EXPECT_FALSE(weighed.empty());
+      }
       seen.push_back(plan.destinations);
       step(*e, state, plan.destinations, timing_index(*e, plan.timing));
     }

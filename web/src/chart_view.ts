@@ -189,6 +189,11 @@ export class ChartView {
 
 function decades(low: number, high: number): number[] {
   const [from, to] = [Math.ceil(Math.log10(low) - 1e-9), Math.floor(Math.log10(high) + 1e-9)];
+  if (to - from < 2) {
+    return Array.from({ length: to - from + 2 }, (_, i) => from - 1 + i)
+      .flatMap((power) => [1, 2, 5].map((m) => m * 10 ** power))
+      .filter((v) => v >= low * (1 - 1e-9) && v <= high * (1 + 1e-9));
+  }
   const step = Math.max(1, Math.ceil((to - from) / 6));
   const list: number[] = [];
   for (let power = from; power <= to; power += step) list.push(10 ** power);

@@ -14,7 +14,7 @@ interface Box {
   right: number;
 }
 
-export const flowWidth = 640;
+export const flowWidth = 660;
 const barWidth = 12;
 
 export function flowPicture(mission: Mission, swarm: number, leg: Leg, round: Round): SVGElement {

@@ -156,10 +156,10 @@ export class MissionMap {
     const c = this.context;
     c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     c.fillStyle = this.theme.map;
-    c.fillRect(0, 0, this.width, this.height);
+    c.fillRect(0, 0, this.width + 2, this.height + 2);
     this.places = [];
     const radius = mission.world.clusters[0].radius;
-    const wanted = 30 / (radius * this.view.scale);
+    const wanted = Math.min(30, this.width / 17) / (radius * this.view.scale);
     this.magnify = Math.max(1, Math.min(wanted, this.nearest / (2.3 * radius)));
     const sequence = mission.num > 0 ? sequenceAt(mission, time) : 0;
     this.drawGrid();

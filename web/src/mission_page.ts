@@ -21,6 +21,7 @@ export class MissionPage {
   private charts = new Map<string, ChartView>();
   private dirty = true;
   private swarm = 0; // whose decision is shown
+  private chosen = false; // by somebody; else one that trains is shown
   private lastFlow = '';
   private lastPlan = '';
   private lastEvents = '';
@@ -137,6 +138,7 @@ export class MissionPage {
     const mission = this.mission;
     this.swarm = Math.min(this.swarm, mission.world.swarms.length - 1);
     this.runChoice.hidden = this.missions.length < 2;
+    this.element.classList.toggle('compared', this.missions.length > 1);
     replace(this.runChoice, ...this.missions.map((m, i) => h('option', { value: i, selected: i === this.shown }, m.name)));
     replace(this.swarmChoice, ...mission.world.swarms.map((_, u) => h('option', { value: u, selected: u === this.swarm }, `swarm ${u + 1}`)));
     const notes = this.missions.flatMap((m) => [...new Set(m.warnings)].slice(0, 5).map((w) => h('p', {}, `${m.name}: ${w}`)));
@@ -212,6 +214,7 @@ export class MissionPage {
 
   private select(selection: Selection): void {
     this.map.selection = selection;
+    this.chosen = selection !== null;
     if (selection && 'swarm' in selection) {
       this.swarm = selection.swarm;
       this.swarmChoice.value = String(this.swarm);
@@ -309,6 +312,13 @@ export class MissionPage {
   }
 
   private drawDecision(m: Mission, time: number, s: number): void {
+    if (!this.chosen && !roundAt(m.legs[this.swarm][s], time)) {
+      const training = m.legs.findIndex((legs) => roundAt(legs[s], time) !== null);
+      if (training >= 0) {
+        this.swarm = training;
+        this.swarmChoice.value = String(training);
+      }
+    }
     const leg = m.legs[this.swarm][s];
     const round = roundAt(leg, time);
     const key = `${this.shown} ${this.swarm} ${s} ${round?.index} ${m.num} ${time < leg.arrival}`;
@@ -347,6 +357,7 @@ export class MissionPage {
 
   // To the global round before or after, of the chosen swarm.
   stepRound(by: number): void {
+    this.chosen = true;
     const times = this.mission.legs[this.swarm]?.flatMap((leg) => leg.rounds.map((r) => r.start)) ?? [];
     const time = this.timeline.time;
     const next = by > 0 ? times.find((t) => t > time + 1e-6) : times.filter((t) => t < time - 1e-6).pop();
