@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "ranks.h"
 #include "skein/base/fault.h"
 #include "skein/base/thread_pool.h"
 #include "skein/scenario/scenario.h"
@@ -28,9 +29,10 @@ struct CommonOptions {
   bool quiet = false;
   std::string format = "text";
 
-  [[nodiscard]] bool json() const { return format == "json"; }
+  // Of several processes, the first one speaks.
+  [[nodiscard]] bool json() const { return format == "json" && crew().is_first(); }
   // Tables for people are printed unless something else is wanted of standard output.
-  [[nodiscard]] bool talks() const { return !quiet && !json(); }
+  [[nodiscard]] bool talks() const { return !quiet && format != "json" && crew().is_first(); }
 };
 
 // Adds --set, --seed, --threads, --out, --quiet and --format. An example ends the command's help.

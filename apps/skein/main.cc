@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -9,6 +10,7 @@
 #include <string_view>
 
 #include "command.h"
+#include "ranks.h"
 #include "skein/base/fault.h"
 #include "skein/learning/trainer.h"
 
@@ -39,6 +41,28 @@ void print_faults(const InputError& error, std::span<char* const> arguments) {
   }
 }
 
+// Several processes share the work of some commands; of any other, each would do all.
+void refuse_to_repeat(std::span<char* const> arguments) {
+  static constexpr std::array<std::string_view, 6> shared{"run",       "resume",     "plan train",
+                                                          "plan eval", "plan tables", "reproduce planning"};
+  if (crew().size() == 1) {
+    return;
+  }
+  std::string command;
+  for (std::size_t i = 1; i < std::min<std::size_t>(3, arguments.size()) && arguments[i][0] != '-'; ++i) {
+    command += (i > 1 ? " " : "") + std::string(arguments[i]);
+    if (std::ranges::find(shared, command) != shared.end()) {
+      break;
+    }
+  }
+  refuse_differences(crew(), {{"version", fmt::format(SKEIN_VERSION " ({:.12})", program_digest())},
+                              {"command", command}});
+  if (!command.empty() && std::ranges::find(shared, command) == shared.end()) {
+    throw InputError(Fault{.key = "skein " + command,
+                           .message = "shares no work between processes: call it without mpirun"});
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App program(
       "Skein: hierarchical nested personalised federated learning over UAV swarms.\n"
@@ -63,30 +87,30 @@ int run(int argc, char** argv) {
   add_gp_command(program);
   add_reproduce_command(program);
 
+  refuse_to_repeat({argv, static_cast<std::size_t>(argc)});
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& done) {
-    return program.exit(done);
+    return crew().is_first() ? program.exit(done) : static_cast<int>(Exit::done);
   } catch (const CLI::RuntimeError& answer) {
     return answer.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "skein: {}\nskein: see `skein --help`\n", error.what());
+    if (crew().is_first()) {
+      fmt::print(stderr, "skein: {}\nskein: see `skein --help`\n", error.what());
+    }
     return static_cast<int>(Exit::bad_input);
   }
   return static_cast<int>(Exit::done);
 }
 
-}  // namespace
-}  // namespace skein::app
-
-int main(int argc, char** argv) {
-  using skein::app::Exit;
+// Prints what went wrong; the exit code that goes with it.
+int tell(const std::exception_ptr& failure, std::span<char* const> arguments) {
   try {
-    return skein::app::run(argc, argv);
-  } catch (const skein::InputError& error) {
-    skein::app::print_faults(error, {argv, static_cast<std::size_t>(argc)});
+    std::rethrow_exception(failure);
+  } catch (const InputError& error) {
+    print_faults(error, arguments);
     return static_cast<int>(Exit::bad_input);
-  } catch (const skein::Divergence& divergence) {
+  } catch (const Divergence& divergence) {
     fmt::print(stderr, "skein: {}\n", divergence.what());
     return static_cast<int>(Exit::diverged);
   } catch (const std::bad_alloc&) {
@@ -96,4 +120,15 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "skein: a fault of Skein's own: {}\n", error.what());
     return static_cast<int>(Exit::internal_error);
   }
+}
+
+}  // namespace
+}  // namespace skein::app
+
+int main(int argc, char** argv) {
+  return skein::app::with_crew(
+      argc, argv, [&] { return skein::app::run(argc, argv); },
+      [&](const std::exception_ptr& failure) {
+        return skein::app::tell(failure, {argv, static_cast<std::size_t>(argc)});
+      });
 }

@@ -8,6 +8,34 @@
 #include "skein/learning/evaluation.h"
 
 namespace skein {
+namespace {
+
+void put_drift(ByteWriter& bytes, const ClusterDrift& drift) {
+  bytes.put_list(drift.mix);
+  bytes.put_list(drift.target);
+  bytes.put<std::uint64_t>(drift.num_targets);
+  bytes.put<std::uint64_t>(drift.sequence);
+}
+
+void get_drift(ByteCursor& bytes, ClusterDrift& drift) {
+  drift.mix = bytes.get_list<LabelMix>();
+  drift.target = bytes.get_list<LabelMix>();
+  drift.num_targets = bytes.get<std::uint64_t>();
+  drift.sequence = bytes.get<std::uint64_t>();
+}
+
+void put_buffer(ByteWriter& bytes, const DeviceBuffer& buffer) {
+  bytes.put<std::uint64_t>(buffer.num_displaced());
+  bytes.put_list(buffer.contents());
+}
+
+void get_buffer(ByteCursor& bytes, DeviceBuffer& buffer) {
+  const auto displaced = bytes.get<std::uint64_t>();
+  buffer = DeviceBuffer(buffer.capacity(), bytes.get_list<std::vector<DataPoint>>(), displaced);
+}
+
+}  // namespace
+
 DataField::DataField(DataFieldSetup setup, const nn::Network<float>& network, ThreadPool& pool)
     : setup_(std::move(setup)), pool_(pool), workspaces_(network) {
   first_device_.push_back(0);
@@ -37,12 +65,17 @@ std::vector<std::vector<SampleIndex>> DataField::offload(std::size_t device, std
   return sent;
 }
 
-ModelScore DataField::score(std::size_t cluster, const Model& model) {
-  RandomStream stream(setup_.seed, "cluster test", cluster, sequence_);
-  const std::vector<SampleIndex> samples =
-      draw(*setup_.test_pools, drifts_[cluster].mix, setup_.test_points, stream);
-  const Evaluation evaluation = evaluate(model, setup_.data->test, samples, workspaces_, pool_);
-  return {.accuracy = evaluation.accuracy, .loss = evaluation.loss};
+std::vector<ModelScore> DataField::scores(std::span<const ClusterModel> models) {
+  std::vector<ModelScore> all(models.size());
+  pool_.parallel_for(models.size(), [&](std::size_t i) {
+    const auto [cluster, model] = models[i];
+    RandomStream stream(setup_.seed, "cluster test", cluster, sequence_);
+    const std::vector<SampleIndex> samples =
+        draw(*setup_.test_pools, drifts_[cluster].mix, setup_.test_points, stream);
+    const Evaluation evaluation = evaluate(*model, setup_.data->test, samples, workspaces_, pool_);
+    all[i] = {.accuracy = evaluation.accuracy, .loss = evaluation.loss};
+  });
+  return all;
 }
 
 std::vector<SampleIndex> DataField::cluster_samples(std::size_t cluster, std::size_t count) const {
@@ -78,6 +111,13 @@ std::vector<float> DataField::meta_gradient(std::size_t cluster, const Model& mo
   return gradient;
 }
 
+std::vector<std::vector<float>> DataField::meta_gradients(std::span<const ClusterModel> models) {
+  std::vector<std::vector<float>> all(models.size());
+  pool_.parallel_for(models.size(),
+                     [&](std::size_t i) { all[i] = meta_gradient(models[i].cluster, *models[i].model); });
+  return all;
+}
+
 void DataField::advance() {
   const DriftContext context{.options = setup_.drift, .pools = *setup_.pools, .seed = setup_.seed};
   for (std::size_t cluster = 0; cluster < drifts_.size(); ++cluster) {
@@ -97,32 +137,50 @@ std::string DataField::save() const {
   ByteWriter bytes;
   bytes.put<std::uint64_t>(sequence_);
   for (const ClusterDrift& drift : drifts_) {
-    bytes.put_list(drift.mix);
-    bytes.put_list(drift.target);
-    bytes.put<std::uint64_t>(drift.num_targets);
-    bytes.put<std::uint64_t>(drift.sequence);
+    put_drift(bytes, drift);
   }
   for (const DeviceBuffer& buffer : buffers_) {
-    bytes.put<std::uint64_t>(buffer.num_displaced());
-    bytes.put_list(buffer.contents());
+    put_buffer(bytes, buffer);
   }
   return bytes.take();
 }
 
 void DataField::restore(const std::string& text) {
-  ByteCursor reader(text);
-  sequence_ = reader.get<std::uint64_t>();
+  ByteCursor bytes(text);
+  sequence_ = bytes.get<std::uint64_t>();
   for (ClusterDrift& drift : drifts_) {
-    drift.mix = reader.get_list<LabelMix>();
-    drift.target = reader.get_list<LabelMix>();
-    drift.num_targets = reader.get<std::uint64_t>();
-    drift.sequence = reader.get<std::uint64_t>();
+    get_drift(bytes, drift);
   }
   for (DeviceBuffer& buffer : buffers_) {
-    const auto displaced = reader.get<std::uint64_t>();
-    buffer = DeviceBuffer(buffer.capacity(), reader.get_list<std::vector<DataPoint>>(), displaced);
+    get_buffer(bytes, buffer);
   }
-  expect(reader.at_end(), "a saved field is of the same devices");
+  expect(bytes.at_end(), "a saved field is of the same devices");
+}
+
+std::string DataField::save(std::size_t cluster) const {
+  ByteWriter bytes;
+  bytes.put<std::uint64_t>(sequence_);
+  put_drift(bytes, drifts_[cluster]);
+  for (std::size_t device = first_device_[cluster]; device < first_device_[cluster + 1]; ++device) {
+    put_buffer(bytes, buffers_[device]);
+  }
+  return bytes.take();
+}
+
+void DataField::restore(std::size_t cluster, const std::string& text) {
+  ByteCursor bytes(text);
+  sequence_ = bytes.get<std::uint64_t>();
+  get_drift(bytes, drifts_[cluster]);
+  for (std::size_t device = first_device_[cluster]; device < first_device_[cluster + 1]; ++device) {
+    get_buffer(bytes, buffers_[device]);
+  }
+  expect(bytes.at_end(), "a saved cluster is of the same devices");
+}
+
+void DataField::forget() {
+  for (DeviceBuffer& buffer : buffers_) {
+    buffer = DeviceBuffer(buffer.capacity());
+  }
 }
 
 }  // namespace skein

@@ -45,14 +45,18 @@ class DataField final : public Field {
   [[nodiscard]] std::vector<std::vector<SampleIndex>> offload(std::size_t device,
                                                               std::span<const double> shares,
                                                               std::uint64_t round) const override;
-  ModelScore score(std::size_t cluster, const Model& model) override;
-  std::vector<float> meta_gradient(std::size_t cluster, const Model& model) override;
+  std::vector<ModelScore> scores(std::span<const ClusterModel> models) override;
+  std::vector<std::vector<float>> meta_gradients(std::span<const ClusterModel> models) override;
   [[nodiscard]] const LabelMix& mix(std::size_t cluster) const override { return drifts_[cluster].mix; }
   void advance() override;
   [[nodiscard]] std::string save() const override;
   void restore(const std::string& bytes) override;
+  [[nodiscard]] std::string save(std::size_t cluster) const override;
+  void restore(std::size_t cluster, const std::string& bytes) override;
+  void forget() override;
 
  private:
+  [[nodiscard]] std::vector<float> meta_gradient(std::size_t cluster, const Model& model);
   [[nodiscard]] std::vector<SampleIndex> cluster_samples(std::size_t cluster, std::size_t count) const;
 
   DataFieldSetup setup_;

@@ -19,6 +19,12 @@ struct ModelScore {
   double loss = 0.0;      // mean cross-entropy, nats
 };
 
+// A model above a cluster's data.
+struct ClusterModel {
+  std::size_t cluster = 0;
+  const Model* model = nullptr;
+};
+
 class Field {
  public:
   Field() = default;
@@ -37,10 +43,10 @@ class Field {
   [[nodiscard]] virtual std::vector<std::vector<SampleIndex>> offload(std::size_t device,
                                                                       std::span<const double> shares,
                                                                       std::uint64_t round) const = 0;
-  // A model on a cluster's data of now: fresh samples, of its present mix.
-  virtual ModelScore score(std::size_t cluster, const Model& model) = 0;
-  // The meta-gradient of a model on what a cluster's devices hold now.
-  virtual std::vector<float> meta_gradient(std::size_t cluster, const Model& model) = 0;
+  // Each model on its cluster's data of now: fresh samples, of its present mix.
+  virtual std::vector<ModelScore> scores(std::span<const ClusterModel> models) = 0;
+  // The meta-gradient of each model on what its cluster's devices hold now.
+  virtual std::vector<std::vector<float>> meta_gradients(std::span<const ClusterModel> models) = 0;
   // Labels and their shares in a cluster's present distribution.
   [[nodiscard]] virtual const LabelMix& mix(std::size_t cluster) const = 0;
 
@@ -50,6 +56,10 @@ class Field {
   // All that changes, as bytes; and back.
   [[nodiscard]] virtual std::string save() const = 0;
   virtual void restore(const std::string& bytes) = 0;
+  // The same of one cluster, for a field elsewhere that needs no more than some, and forgets them.
+  [[nodiscard]] virtual std::string save(std::size_t cluster) const = 0;
+  virtual void restore(std::size_t cluster, const std::string& bytes) = 0;
+  virtual void forget() = 0;
 };
 
 }  // namespace skein

@@ -176,17 +176,18 @@ void CoreNetwork::recharge(SequenceRecord& record) {
 
 // On arrival at a cluster: how far the gradient of the model that was left there has moved.
 void CoreNetwork::measure_arrivals(const SequenceRecord& record) {
+  std::vector<ClusterModel> arrived;
   for (const SwarmRecord& swarm : record.swarms) {
-    if (!swarm.active) {
-      continue;
+    if (swarm.active && clusters_[swarm.to].visited_at > 0) {
+      arrived.push_back({swarm.to, clusters_[swarm.to].model.get()});
     }
-    ClusterState& cluster = clusters_[swarm.to];
-    if (cluster.visited_at > 0) {
-      const std::vector<float> now = setup_.field->meta_gradient(swarm.to, *cluster.model);
-      const auto elapsed = static_cast<double>(state_.sequence + 1 - cluster.visited_at);
-      if (elapsed > 0.0) {
-        cluster.drift = squared_change(now, cluster.left_gradient) / (elapsed * elapsed);
-      }
+  }
+  const std::vector<std::vector<float>> now = setup_.field->meta_gradients(arrived);
+  for (std::size_t i = 0; i < arrived.size(); ++i) {
+    ClusterState& cluster = clusters_[arrived[i].cluster];
+    const auto elapsed = static_cast<double>(state_.sequence + 1 - cluster.visited_at);
+    if (elapsed > 0.0) {
+      cluster.drift = squared_change(now[i], cluster.left_gradient) / (elapsed * elapsed);
     }
   }
 }
@@ -221,12 +222,12 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
   double now = begin;
   std::vector<double> objective_sums(world.swarms.size(), 0.0);
   for (std::size_t round = 0; round < record.global_rounds; ++round) {
-    std::vector<double> batteries;
-    for (std::size_t id = 0; id < world.uavs.size(); ++id) {
-      batteries.push_back(state_.ledger.level(State::account_of_uav(id)).si());
-    }
     tasks.clear();
     for (const std::size_t swarm : active) {
+      std::vector<double> batteries;
+      for (std::size_t id = world.swarms[swarm].leader; id < world.swarms[swarm].coordinators.end(); ++id) {
+        batteries.push_back(state_.ledger.level(State::account_of_uav(id)).si());
+      }
       tasks.push_back({.swarm = swarm,
                        .cluster = record.swarms[swarm].to,
                        .sequence = state_.sequence,
@@ -236,7 +237,7 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
                        .global_period = global_period,
                        .first_iteration = iterations_,
                        .model = global_,
-                       .batteries = batteries});
+                       .batteries = std::move(batteries)});
     }
     updates = setup_.fleet->run(tasks);
     // The slowest swarm, its leader's trip included, ends the round for all.
@@ -249,7 +250,7 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
       const AccessPointTrips trip{
           .num_aggregations = 1,
           .one_way = {.distance = access_point_distances[i], .speed = leader.cruise_speed}};
-      const bool trained = !updates[i].workers.empty();
+      const bool trained = updates[i].trained;
       trips.push_back(trained ? access_point_time(trip).si() : 0.0);
       book(updates[i].energy);
       if (trained) {
@@ -287,7 +288,14 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
     task.model = global_;
     task.first_iteration = iterations_;
   }
-  std::vector<Model> own_models = setup_.fleet->personalise(tasks, updates);
+  std::vector<Model> own_models = setup_.fleet->personalise(tasks);
+  std::vector<ClusterModel> of_own, of_global;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    of_own.push_back({tasks[i].cluster, &own_models[i]});
+    of_global.push_back({tasks[i].cluster, global_.get()});
+  }
+  std::vector<std::vector<float>> own_gradients = setup_.field->meta_gradients(of_own);
+  const std::vector<std::vector<float>> global_gradients = setup_.field->meta_gradients(of_global);
   double gradient_sum = 0.0;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     SwarmRecord& swarm = record.swarms[tasks[i].swarm];
@@ -295,15 +303,15 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
     swarm.objective = objective_sums[tasks[i].swarm];
     ClusterState& cluster = clusters_[tasks[i].cluster];
     ClusterRecord& cluster_record = record.clusters[tasks[i].cluster];
-    if (!updates[i].workers.empty()) {
+    if (updates[i].trained) {
       cluster.model = std::make_shared<const Model>(std::move(own_models[i]));
-      cluster.left_gradient = setup_.field->meta_gradient(tasks[i].cluster, *cluster.model);
+      cluster.left_gradient = std::move(own_gradients[i]);
       cluster.squared_gradient = squared_norm(cluster.left_gradient);
       cluster.visited_at = state_.sequence + 1;
       cluster_record.visited = true;
       cluster_record.handed_over_s = now;
     }
-    gradient_sum += squared_norm(setup_.field->meta_gradient(tasks[i].cluster, *global_));
+    gradient_sum += squared_norm(global_gradients[i]);
     record.mean_objective += swarm.objective / static_cast<double>(tasks.size());
   }
   record.squared_meta_gradient = gradient_sum / static_cast<double>(tasks.size());
@@ -317,10 +325,14 @@ SequenceRecord CoreNetwork::step(const Progress& progress) {
   record.start_s = state_.clock.now().si();
   record.swarms.resize(world.swarms.size());
   record.clusters.resize(clusters_.size());
+  std::vector<ClusterModel> models;
   for (std::size_t c = 0; c < clusters_.size(); ++c) {
-    const ModelScore score = setup_.field->score(c, *clusters_[c].model);
-    record.clusters[c].accuracy_before = record.clusters[c].accuracy_after = score.accuracy;
-    record.clusters[c].loss_before = record.clusters[c].loss_after = score.loss;
+    models.push_back({c, clusters_[c].model.get()});
+  }
+  const std::vector<ModelScore> before = setup_.field->scores(models);
+  for (std::size_t c = 0; c < clusters_.size(); ++c) {
+    record.clusters[c].accuracy_before = record.clusters[c].accuracy_after = before[c].accuracy;
+    record.clusters[c].loss_before = record.clusters[c].loss_after = before[c].loss;
     record.clusters[c].mix = setup_.field->mix(c);
   }
   const NanojouleSum shortfall = state_.ledger.total_shortfall();
@@ -355,15 +367,22 @@ SequenceRecord CoreNetwork::step(const Progress& progress) {
     record.below_threshold += own.least_margin_j < 0.0 ? 1 : 0;
   }
   costs.below_threshold = record.below_threshold;
+  models.clear();
+  for (std::size_t c = 0; c < clusters_.size(); ++c) {
+    if (record.clusters[c].visited) {
+      models.push_back({c, clusters_[c].model.get()});
+    }
+  }
+  const std::vector<ModelScore> after = setup_.field->scores(models);
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    record.clusters[models[i].cluster].accuracy_after = after[i].accuracy;
+    record.clusters[models[i].cluster].loss_after = after[i].loss;
+  }
   for (std::size_t c = 0; c < clusters_.size(); ++c) {
     ClusterState& cluster = clusters_[c];
     ClusterRecord& own = record.clusters[c];
     cluster.age = own.visited ? 0.0 : cluster.age + 1.0;
-    if (own.visited) {
-      const ModelScore score = setup_.field->score(c, *cluster.model);
-      own.accuracy_after = score.accuracy;
-      own.loss_after = score.loss;
-    } else {
+    if (!own.visited) {
       costs.gradient_sum += std::min(cluster.age, setup_.age_cap) * drifts[c];
     }
     own.age = cluster.age;
