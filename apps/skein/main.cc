@@ -13,6 +13,7 @@
 #include "ranks.h"
 #include "skein/base/fault.h"
 #include "skein/learning/trainer.h"
+#include "sweep.h"
 
 namespace skein::app {
 namespace {
@@ -75,6 +76,7 @@ int run(int argc, char** argv) {
       "diverged.");
   add_run_command(program);
   add_resume_command(program);
+  add_sweep_command(program);
   add_new_command(program);
   add_check_command(program);
   add_world_command(program);

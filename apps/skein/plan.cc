@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "skein/base/directory_lock.h"
 #include "skein/base/file.h"
 #include "skein/planning/checkpoint.h"
 #include "skein/planning/environment_file.h"
@@ -206,6 +207,8 @@ Agents agents_for(const std::string& planner, const PlanOptions& options, const 
     return {.recurrent = std::make_shared<const Agent>(load_agent(given, *environment))};
   }
   const fs::path place = agent_directory(setup, *environment, seed, directory);
+  fs::create_directories(place);
+  const DirectoryLock lock(place);  // several missions may need the same agent: one trains it
   if (!fs::exists(place / "agent.safetensors")) {
     QLearner learner(environment, planning, seed);
     train_in(learner, place, 0, pool, progress);

@@ -1,0 +1,95 @@
+// Many missions of one scenario: a grid of points, each a mission in a directory of its own.
+//
+// Three steps that know nothing of one another but the sweep's directory: the grid is the same wherever it is
+// made; a point is run by whoever likes, at any time and in any order; what is there is collected into a
+// table. So points can be handed to threads, to tasks of an array job or to ranks.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "command.h"
+
+namespace skein::app {
+
+// Cells are settings of the scenario, each run once with every seed. Point k has cell k / seeds.size().
+struct SweepGrid {
+  std::vector<std::string> keys;                // that differ between cells
+  std::vector<std::vector<std::string>> cells;  // a value, as in --set, for each key
+  std::vector<std::size_t> seeds;
+
+  [[nodiscard]] std::size_t num_points() const { return cells.size() * seeds.size(); }
+  [[nodiscard]] std::size_t cell_of(std::size_t point) const { return point / seeds.size(); }
+  [[nodiscard]] std::size_t seed_of(std::size_t point) const { return seeds[point % seeds.size()]; }
+  // Below the sweep's directory. It tells the settings, and does not depend on the rest of the grid: a sweep
+  // that is made larger keeps what it has.
+  [[nodiscard]] std::filesystem::path place_of(std::size_t point) const;
+};
+
+struct Sweep {
+  CommonOptions base;  // the scenario and the settings that all points share
+  SweepGrid grid;
+  std::filesystem::path directory;
+
+  [[nodiscard]] std::filesystem::path place_of(std::size_t point) const {
+    return directory / grid.place_of(point);
+  }
+  // With which a point is run, on one thread.
+  [[nodiscard]] CommonOptions options_of(std::size_t point) const;
+};
+
+// "1,[2,3],'a,b'" is three values: commas in brackets and quotes do not count. Throws InputError.
+std::vector<std::string> split_values(const std::string& setting);
+
+// Settings with several values span the grid, the last one changing fastest; the others are the base's.
+// Throws InputError with every fault; those of the first point where no point at all is a valid scenario.
+Sweep make_sweep(const CommonOptions& options, std::size_t repeat);
+
+// Writes grid.json, from which the sweep is collected. Before points are run.
+void write_grid(const Sweep& sweep);
+
+enum class PointStatus { missing, finished, diverged, impossible };
+std::string to_string(PointStatus status);
+
+// Runs a point on the calling thread: from its checkpoint if there is one, and not at all if it has finished
+// or diverged before. A point that cannot be run says why in failed.json; it stops nobody.
+PointStatus run_point(const Sweep& sweep, std::size_t point);
+// All of them, one on each thread. `progress` is called with the share that is done, by one at a time.
+void run_points(const Sweep& sweep, const std::function<void(double)>& progress);
+
+struct PointResult {
+  PointStatus status = PointStatus::missing;
+  std::string scenario_sha256{};                          // of the scenario that was run
+  std::string message{};                                  // why it failed
+  std::vector<std::pair<std::string, double>> numbers{};  // of its summary, by name
+};
+
+// What a point's directory holds. Throws InputError.
+PointResult read_point(const std::filesystem::path& place);
+
+struct SweepTable {
+  SweepGrid grid;
+  std::filesystem::path directory;
+  std::vector<PointResult> points;
+
+  [[nodiscard]] std::size_t count(PointStatus status) const;
+  // Values of a number of the summary over the finished seeds of a cell.
+  [[nodiscard]] std::vector<double> values(std::size_t cell, const std::string& name) const;
+  // The headline, mean +- deviation over seeds.
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] nlohmann::ordered_json json() const;
+};
+
+// What the sweep's directory holds. Throws InputError with every fault.
+SweepTable collect_sweep(const std::filesystem::path& directory);
+// Writes sweep.csv (a row per cell), points.csv (a row per point) and sweep.json beside the points.
+void write_table(const SweepTable& table);
+
+void add_sweep_command(CLI::App& program);
+
+}  // namespace skein::app

@@ -1,0 +1,73 @@
+#include <mutex>
+
+#include "mission_run.h"
+#include "skein/base/directory_lock.h"
+#include "skein/base/file.h"
+#include "skein/learning/digest.h"
+#include "skein/learning/trainer.h"
+#include "sweep.h"
+#include "world_view.h"
+
+namespace skein::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+PointStatus fail(const fs::path& place, const std::string& digest, PointStatus status, const char* message) {
+  write_file(
+      place / "failed.json",
+      Json{{"status", to_string(status)}, {"scenario_sha256", digest}, {"message", message}}.dump(1) + "\n");
+  return status;
+}
+
+}  // namespace
+
+PointStatus run_point(const Sweep& sweep, std::size_t point) {
+  const CommonOptions options = sweep.options_of(point);
+  const fs::path place = sweep.place_of(point);
+  fs::create_directories(place);
+  const DirectoryLock lock(place);  // the same point may be somebody else's task too
+  std::string digest;
+  try {
+    const Scenario scenario = load(options);
+    const std::string resolved = resolved_scenario(scenario);
+    digest = sha256(resolved);
+    const PointResult before = read_point(place);
+    if (before.scenario_sha256 == digest &&
+        (before.status == PointStatus::finished || before.status == PointStatus::diverged)) {
+      return before.status;
+    }
+    fs::remove(place / "failed.json");
+    const fs::path file = place / "scenario.toml";
+    const bool begun = fs::exists(place / "checkpoint.bin") && fs::exists(file) &&
+                       read_file(file, std::size_t{1} << 24U) == resolved;
+    return with_file_named(options, [&] {
+      MissionRun mission(options, scenario, place);
+      if (!begun) {
+        fs::remove(place / "checkpoint.bin");
+        write_world(sample(scenario, options), scenario, place);
+      }
+      mission.run(begun);
+      return PointStatus::finished;
+    });
+  } catch (const Divergence& divergence) {
+    return fail(place, digest, PointStatus::diverged, divergence.what());
+  } catch (const InputError& error) {
+    return fail(place, digest, PointStatus::impossible, error.what());
+  }
+}
+
+void run_points(const Sweep& sweep, const std::function<void(double)>& progress) {
+  std::mutex mutex;
+  std::size_t done = 0;
+  const std::size_t count = sweep.grid.num_points();
+  progress(0.0);
+  ThreadPool(sweep.base.threads).parallel_for(count, [&](std::size_t point) {
+    run_point(sweep, point);
+    const std::lock_guard lock(mutex);
+    progress(static_cast<double>(++done) / static_cast<double>(count));
+  });
+}
+
+}  // namespace skein::app
