@@ -17,9 +17,7 @@ namespace {
 class Busy {
  public:
   explicit Busy(double& seconds) : seconds_(seconds) {}
-  ~Busy() {
-    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  ~Busy() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
   Busy(const Busy&) = delete;
   Busy& operator=(const Busy&) = delete;
   Busy(Busy&&) = delete;

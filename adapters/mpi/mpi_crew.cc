@@ -191,8 +191,9 @@ MpiCrew::MpiCrew(int& argc, char**& argv) {
   if (size == 1 || provided < MPI_THREAD_SERIALIZED) {
     MPI_Finalize();
     throw InputError(Fault{.key = "MPI",
-                           .message = "several processes were started together, but this MPI library does not "
-                                      "connect them: start them with its own mpirun, or with srun --mpi=pmix"});
+                           .message =
+                               "several processes were started together, but this MPI library does not "
+                               "connect them: start them with its own mpirun, or with srun --mpi=pmix"});
   }
 }
 

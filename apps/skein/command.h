@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "ranks.h"
 #include "skein/base/fault.h"
 #include "skein/base/thread_pool.h"
 #include "skein/scenario/scenario.h"
@@ -29,10 +28,9 @@ struct CommonOptions {
   bool quiet = false;
   std::string format = "text";
 
-  // Of several processes, the first one speaks.
-  [[nodiscard]] bool json() const { return format == "json" && crew().is_first(); }
+  [[nodiscard]] bool json() const { return format == "json"; }
   // Tables for people are printed unless something else is wanted of standard output.
-  [[nodiscard]] bool talks() const { return !quiet && format != "json" && crew().is_first(); }
+  [[nodiscard]] bool talks() const { return !quiet && !json(); }
 };
 
 // Adds --set, --seed, --threads, --out, --quiet and --format. An example ends the command's help.

@@ -44,8 +44,14 @@ void print_faults(const InputError& error, std::span<char* const> arguments) {
 
 // Several processes share the work of some commands; of any other, each would do all.
 void refuse_to_repeat(std::span<char* const> arguments) {
-  static constexpr std::array<std::string_view, 6> shared{"run",       "resume",     "plan train",
-                                                          "plan eval", "plan tables", "reproduce planning"};
+  static constexpr std::array<std::string_view, 8> shared{"run",
+                                                          "resume",
+                                                          "sweep",
+                                                          "plan train",
+                                                          "plan eval",
+                                                          "plan tables",
+                                                          "reproduce learning",
+                                                          "reproduce planning"};
   if (crew().size() == 1) {
     return;
   }
@@ -56,8 +62,8 @@ void refuse_to_repeat(std::span<char* const> arguments) {
       break;
     }
   }
-  refuse_differences(crew(), {{"version", fmt::format(SKEIN_VERSION " ({:.12})", program_digest())},
-                              {"command", command}});
+  refuse_differences(
+      crew(), {{"version", fmt::format(SKEIN_VERSION " ({:.12})", program_digest())}, {"command", command}});
   if (!command.empty() && std::ranges::find(shared, command) == shared.end()) {
     throw InputError(Fault{.key = "skein " + command,
                            .message = "shares no work between processes: call it without mpirun"});
@@ -93,7 +99,7 @@ int run(int argc, char** argv) {
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& done) {
-    return crew().is_first() ? program.exit(done) : static_cast<int>(Exit::done);
+    return program.exit(done);
   } catch (const CLI::RuntimeError& answer) {
     return answer.get_exit_code();
   } catch (const CLI::ParseError& error) {

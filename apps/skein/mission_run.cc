@@ -182,7 +182,7 @@ std::unique_ptr<Planner> MissionRun::make_planner() {
   const PlanSetup setup{.scenario = scenario_, .environment = prepared_.environment()};
   const Agents agents =
       agents_for(name, options, setup, prepared_.environment(), scenario_.run.seed, fs::path("runs"), pool_,
-                 [this](double fraction) { progress_.show("training the planner", fraction); });
+                 alone(), [this](double fraction) { progress_.show("training the planner", fraction); });
   return planner_factory(name, prepared_.environment(), scenario_.planning, agents)();
 }
 

@@ -11,6 +11,7 @@
 #include "adapters/mpi/mission_ranks.h"
 #include "command.h"
 #include "progress.h"
+#include "ranks.h"
 #include "skein/scenario/prepare_mission.h"
 #include "skein/simulation/recorder.h"
 
@@ -21,8 +22,8 @@ nlohmann::ordered_json summary_of(const Scenario& scenario, const Headline& head
 
 class MissionRun {
  public:
-  // Checks everything; writes nothing. What the options refer to must outlive the mission. Each process of the
-  // crew calls the same; all results are the first one's.
+  // Checks everything; writes nothing. What the options refer to must outlive the mission. Each process of
+  // the crew calls the same; all results are the first one's.
   MissionRun(const CommonOptions& options, Scenario scenario, std::filesystem::path directory, Crew& crew);
 
   // To its end, from the start or from the directory's last checkpoint. Throws InputError and Divergence.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <variant>
@@ -27,9 +28,16 @@ int guarded(const std::function<int()>& program, const std::function<int(const s
 
 }  // namespace
 
-Crew& crew() {
-  static Crew alone;
-  return joined != nullptr ? *joined : alone;
+Crew& crew() { return joined != nullptr ? *joined : alone(); }
+
+double sum_over_processes(double value) {
+  ByteWriter own;
+  own.put(value);
+  double sum = 0.0;
+  for (const std::string& one : said_by_all(crew(), own.take())) {
+    sum += ByteCursor(one).get<double>();
+  }
+  return sum;
 }
 
 int with_crew([[maybe_unused]] int argc, [[maybe_unused]] char** argv, const std::function<int()>& program,
@@ -43,6 +51,10 @@ int with_crew([[maybe_unused]] int argc, [[maybe_unused]] char** argv, const std
       return tell(std::current_exception());
     }
     joined = processes.get();
+    // The first one speaks for all.
+    if (!processes->is_first() && std::freopen("/dev/null", "w", stdout) == nullptr) {
+      return 1;
+    }
     int code = 0;
     std::exception_ptr failure;
     try {
@@ -105,7 +117,8 @@ std::string digest_of(const DataSplit& data) {
   for (const Dataset* part : {&data.train, &data.test}) {
     std::visit(
         [&](const auto& values) {
-          digests += sha256({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0])});
+          digests +=
+              sha256({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0])});
         },
         part->features);
     digests += sha256({reinterpret_cast<const char*>(part->labels.data()), part->labels.size()});

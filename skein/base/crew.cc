@@ -95,6 +95,11 @@ std::string Crew::receive(std::size_t /*from*/) {
 }
 std::optional<Crew::Message> Crew::poll() { return std::nullopt; }
 
+Crew& alone() {
+  static Crew crew;
+  return crew;
+}
+
 std::string said_by_first(Crew& crew, std::string bytes) {
   if (!crew.is_first()) {
     return crew.receive(0);

@@ -41,6 +41,9 @@ class Crew {
   virtual std::optional<Message> poll();
 };
 
+// This process, whoever else there may be.
+Crew& alone();
+
 // What the first process says, at all of them.
 std::string said_by_first(Crew& crew, std::string bytes);
 // Everybody's, in order, at all of them.

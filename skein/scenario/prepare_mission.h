@@ -45,8 +45,8 @@ class PreparedMission {
   [[nodiscard]] Fleet& fleet() { return *fleet_; }
   // For planners: with tables that the offloader has solved, unless the scenario gives a file.
   [[nodiscard]] const std::shared_ptr<const Environment>& environment() const { return environment_; }
-  // One at a time: it works on this object's field. Field and fleet are this process's own, or stand for those
-  // of several.
+  // One at a time: it works on this object's field. Field and fleet are this process's own, or stand for
+  // those of several.
   [[nodiscard]] CoreNetwork start(Planner& planner, Field& field, Fleet& fleet);
 
  private:
