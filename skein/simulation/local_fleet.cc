@@ -256,7 +256,7 @@ std::vector<LeaderUpdate> LocalFleet::run(std::span<const LeaderTask> tasks) {
     }
     const Stopwatch watch;
     std::vector<SwarmUpdate> trained = setup_.trainer->train(training, {});
-    const double seconds_per_point = watch.seconds() / points_of(trained);
+    const double seconds_per_point = watch.seconds() / std::max(1.0, points_of(trained));
     for (std::size_t t = 0; t < trained.size(); ++t) {
       LeaderUpdate& update = updates[whose[t]];
       models[whose[t]] = std::make_shared<const Model>(trained[t].model);

@@ -3,8 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
-#include <numeric>
+#include <chrono>
 
 #include "tests/thread_crew.h"
 
@@ -73,7 +74,7 @@ TEST(Crew, WorkIsDealtOnceToWhoIsFree) {
           EXPECT_THAT(own, IsEmpty());
         }
       });
-      EXPECT_THAT(times, Each(testing::Property(&std::atomic<int>::load, 1)));
+      EXPECT_THAT(std::vector<int>(times.begin(), times.end()), Each(1));
       ASSERT_EQ(results.size(), count);
       for (std::size_t i = 0; i < count; ++i) {
         EXPECT_EQ(results[i], "result " + std::to_string(i));

@@ -19,7 +19,8 @@ namespace {
 TEST(MissionRanks, HeavyTasksAreSpread) {
   EXPECT_THAT(balance(std::vector{1.0, 1.0, 5.0, 1.0, 1.0}, 2),
               testing::ElementsAre(testing::ElementsAre(2), testing::ElementsAre(0, 1, 3, 4)));
-  EXPECT_THAT(balance(std::vector<double>{}, 2), testing::ElementsAre(testing::IsEmpty(), testing::IsEmpty()));
+  EXPECT_THAT(balance(std::vector<double>{}, 2),
+              testing::ElementsAre(testing::IsEmpty(), testing::IsEmpty()));
   EXPECT_THAT(balance(std::vector{1.0}, 3).front(), testing::ElementsAre(0));
 }
 
@@ -30,8 +31,7 @@ TEST(MissionRanks, NobodyHasMoreThanTheMeanAndOneTask) {
     std::ranges::generate(loads, [&] { return stream.uniform(0.1, 3.0); });
     const std::size_t processes = 1 + stream.below(8);
     const auto parts = balance(loads, processes);
-    const double mean =
-        std::accumulate(loads.begin(), loads.end(), 0.0) / static_cast<double>(processes);
+    const double mean = std::accumulate(loads.begin(), loads.end(), 0.0) / static_cast<double>(processes);
     std::vector<int> times(loads.size(), 0);
     for (const auto& part : parts) {
       EXPECT_TRUE(std::ranges::is_sorted(part));
@@ -53,8 +53,7 @@ struct Flown {
 };
 Flown fly(std::size_t processes, std::size_t restart_after, const std::vector<std::string>& settings) {
   const Scenario scenario = load_scenario(SKEIN_SOURCE_DIR "/scenarios/smoke.toml", {.settings = settings});
-  const auto data =
-      std::make_shared<const DataSplit>(load_data(scenario.data.source, scenario.run.seed));
+  const auto data = std::make_shared<const DataSplit>(load_data(scenario.data.source, scenario.run.seed));
   Flown flown;
   std::string saved;
   // Begun by one crew more than goes on.
@@ -88,7 +87,12 @@ Flown fly(std::size_t processes, std::size_t restart_after, const std::vector<st
 }
 
 TEST(MissionRanks, AnyNumberOfProcessesHasTheSameBits) {
-  const std::vector<std::string> settings{"run.sequences=3", "swarms.count=4", "world.clusters.count=6"};
+  const std::vector<std::string> settings{"run.sequences=3",
+                                          "swarms.count=4",
+                                          "world.clusters.count=6",
+                                          "planning.durations=[4]",
+                                          "planning.local_periods=[1]",
+                                          "planning.global_periods=[2]"};
   const Flown one = fly(1, 0, settings);
   EXPECT_EQ(one.traffic.messages, 0U);
   for (const std::size_t processes : {2U, 3U, 6U}) {
@@ -101,15 +105,19 @@ TEST(MissionRanks, AnyNumberOfProcessesHasTheSameBits) {
 }
 
 TEST(MissionRanks, TheFirstDivergenceIsTold) {
-  const std::vector<std::string> settings{"swarms.count=4", "world.clusters.count=6",
-                                          "learning.inner_step=0.9", "learning.bound.meta_lipschitz=1e-3",
-                                          "learning.meta_step=40"};
+  const std::vector<std::string> settings{"swarms.count=4",
+                                          "world.clusters.count=6",
+                                          "planning.durations=[4]",
+                                          "planning.local_periods=[1]",
+                                          "planning.global_periods=[2]",
+                                          "learning.inner_step=10",
+                                          "learning.bound.meta_lipschitz=1e-4",
+                                          "learning.bound.gradient_lipschitz=1e-4",
+                                          "learning.meta_step=10"};
   std::optional<std::string> expected;
   for (const std::size_t processes : {1U, 2U, 3U}) {
-    const Scenario scenario =
-        load_scenario(SKEIN_SOURCE_DIR "/scenarios/smoke.toml", {.settings = settings});
-    const auto data =
-        std::make_shared<const DataSplit>(load_data(scenario.data.source, scenario.run.seed));
+    const Scenario scenario = load_scenario(SKEIN_SOURCE_DIR "/scenarios/smoke.toml", {.settings = settings});
+    const auto data = std::make_shared<const DataSplit>(load_data(scenario.data.source, scenario.run.seed));
     std::string message;
     run_crew(processes, [&](Crew& crew) {
       ThreadPool pool(1);
