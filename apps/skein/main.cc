@@ -55,15 +55,12 @@ void refuse_to_repeat(std::span<char* const> arguments) {
   if (crew().size() == 1) {
     return;
   }
-  std::string command;
-  for (std::size_t i = 1; i < std::min<std::size_t>(3, arguments.size()) && arguments[i][0] != '-'; ++i) {
-    command += (i > 1 ? " " : "") + std::string(arguments[i]);
-    if (std::ranges::find(shared, command) != shared.end()) {
-      break;
-    }
+  std::string command = arguments.size() > 1 && arguments[1][0] != '-' ? arguments[1] : "";
+  if ((command == "plan" || command == "reproduce") && arguments.size() > 2) {
+    command += " " + std::string(arguments[2]);
   }
   refuse_differences(
-      crew(), {{"version", fmt::format(SKEIN_VERSION " ({:.12})", program_digest())}, {"command", command}});
+      crew(), {{"version", fmt::format(SKEIN_VERSION " {:.9}", program_digest())}, {"command", command}});
   if (!command.empty() && std::ranges::find(shared, command) == shared.end()) {
     throw InputError(Fault{.key = "skein " + command,
                            .message = "shares no work between processes: call it without mpirun"});

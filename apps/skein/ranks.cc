@@ -96,12 +96,13 @@ void refuse_differences(Crew& crew, const std::vector<std::pair<std::string, std
       const std::string here = first.get_text();
       const std::string there = other.get_text();
       if (here != there) {
-        faults.push_back({.file = fmt::format("process {}", rank),
-                          .key = name,
-                          .value = there,
-                          .message = fmt::format("differs from {} of process 0: a mission's processes must "
-                                                 "have the same",
-                                                 here)});
+        faults.push_back(
+            {.file = fmt::format("process {}", rank),
+             .key = name,
+             .value = fmt::format("{:.16}", there),
+             .message = fmt::format("differs from {:.16} of process 0: those who share a command "
+                                    "must have the same",
+                                    here)});
       }
     }
   }

@@ -202,7 +202,7 @@ TEST_F(Mpirun, DifferentProgramsScenariosAndDataRefuseToStartTogether) {
   fs::copy_file(SKEIN_PROGRAM, at("other"));
   std::ofstream(at("other"), std::ios::app) << "x";
   refused(program + words, "./other " + words, "version");
-  refused(program + words, program + words + "--seed 2", "scenario");
+  refused(program + words, program + words + "--set run.sequences=3", "scenario");
   refused(program + words, program + "plan eval " + smoke_, "command");
 
   // A small data set of images, and the same with one other pixel.
