@@ -31,7 +31,12 @@ class Busy {
 RankReport report(double busy_s) {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
-  return {.busy_s = busy_s, .peak_memory_bytes = 1024.0 * static_cast<double>(usage.ru_maxrss)};
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return {.busy_s = busy_s,
+          .processor_s = seconds(usage.ru_utime) + seconds(usage.ru_stime),
+          .peak_memory_bytes = 1024.0 * static_cast<double>(usage.ru_maxrss)};
 }
 
 template <class T>

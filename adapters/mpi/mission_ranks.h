@@ -23,7 +23,8 @@ std::vector<std::vector<std::size_t>> balance(std::span<const double> loads, std
 
 // How one process has fared.
 struct RankReport {
-  double busy_s = 0.0;  // at tasks, scores and gradients
+  double busy_s = 0.0;       // at tasks, scores and gradients
+  double processor_s = 0.0;  // of all its threads, from its start
   double peak_memory_bytes = 0.0;
 };
 

@@ -163,8 +163,9 @@ void MissionRun::fly(bool resume) {
   manifest["message_bytes"] = traffic.bytes;
   manifest["processes"] = Json::array();
   for (const RankReport& rank : traffic.ranks) {
-    manifest["processes"].push_back(
-        {{"busy_s", rank.busy_s}, {"peak_memory_MB", rank.peak_memory_bytes / 1e6}});
+    manifest["processes"].push_back({{"busy_s", rank.busy_s},
+                                     {"processor_s", rank.processor_s},
+                                     {"peak_memory_MB", rank.peak_memory_bytes / 1e6}});
   }
   write_file(directory_ / "manifest.json", manifest.dump(1) + "\n");
   write_file(directory_ / "summary.json",
