@@ -4,6 +4,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include <string_view>
 
 #include "command.h"
+#include "ranks.h"
 #include "skein/base/fault.h"
 #include "skein/learning/trainer.h"
 #include "tools.h"
@@ -50,6 +52,31 @@ void print_faults(const InputError& error, std::span<char* const> arguments) {
   }
 }
 
+// Several processes share the work of some commands; of any other, each would do all.
+void refuse_to_repeat(std::span<char* const> arguments) {
+  static constexpr std::array<std::string_view, 8> shared{"run",
+                                                          "resume",
+                                                          "sweep",
+                                                          "plan train",
+                                                          "plan eval",
+                                                          "plan tables",
+                                                          "reproduce learning",
+                                                          "reproduce planning"};
+  if (crew().size() == 1) {
+    return;
+  }
+  std::string command = arguments.size() > 1 && arguments[1][0] != '-' ? arguments[1] : "";
+  if ((command == "plan" || command == "reproduce") && arguments.size() > 2) {
+    command += " " + std::string(arguments[2]);
+  }
+  refuse_differences(
+      crew(), {{"version", fmt::format(SKEIN_VERSION " {:.9}", program_digest())}, {"command", command}});
+  if (!command.empty() && std::ranges::find(shared, command) == shared.end()) {
+    throw InputError(Fault{.key = "skein " + command,
+                           .message = "shares no work between processes: call it without mpirun"});
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App program(
       "Skein: hierarchical nested personalised federated learning over UAV swarms.\n"
@@ -79,6 +106,7 @@ int run(int argc, char** argv) {
   add_report_command(program);
   add_serve_command(program);
 
+  refuse_to_repeat({argv, static_cast<std::size_t>(argc)});
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& done) {
@@ -86,31 +114,25 @@ int run(int argc, char** argv) {
   } catch (const CLI::RuntimeError& answer) {
     return answer.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    print_faults(InputError(Fault{.file = "", .key = "", .value = "", .message = error.what()}),
-                 {argv, static_cast<std::size_t>(argc)});
-    fmt::print(stderr, "skein: see `skein --help`\n");
+    if (crew().is_first()) {
+      print_faults(InputError(Fault{.file = "", .key = "", .value = "", .message = error.what()}),
+                   {argv, static_cast<std::size_t>(argc)});
+      fmt::print(stderr, "skein: see `skein --help`\n");
+    }
     return static_cast<int>(Exit::bad_input);
   }
   return static_cast<int>(Exit::done);
 }
 
-}  // namespace
-}  // namespace skein::app
-
-int main(int argc, char** argv) {
-  using skein::app::Exit;
-#if defined(__GLIBC__)
-  // Models and data go back to the system as soon as they are freed. By itself, glibc comes to keep all that
-  // is no larger than the largest that was ever freed.
-  mallopt(M_MMAP_THRESHOLD, 1 << 20);
-#endif
+// Prints what went wrong; the exit code that goes with it.
+int tell(const std::exception_ptr& failure, std::span<char* const> arguments) {
   try {
-    return skein::app::run(argc, argv);
-  } catch (const skein::InputError& error) {
-    skein::app::print_faults(error, {argv, static_cast<std::size_t>(argc)});
+    std::rethrow_exception(failure);
+  } catch (const InputError& error) {
+    print_faults(error, arguments);
     return static_cast<int>(Exit::bad_input);
-  } catch (const skein::Divergence& divergence) {
-    if (skein::app::wants_json({argv, static_cast<std::size_t>(argc)})) {
+  } catch (const Divergence& divergence) {
+    if (wants_json(arguments)) {
       fmt::print("{}\n", nlohmann::ordered_json{{"diverged", divergence.what()}}.dump(1));
     }
     fmt::print(stderr, "skein: {}\n", divergence.what());
@@ -125,4 +147,20 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "skein: a fault of Skein's own: {}\n", error.what());
     return static_cast<int>(Exit::internal_error);
   }
+}
+
+}  // namespace
+}  // namespace skein::app
+
+int main(int argc, char** argv) {
+#if defined(__GLIBC__)
+  // Models and data go back to the system as soon as they are freed. By itself, glibc comes to keep all that
+  // is no larger than the largest that was ever freed.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+  return skein::app::with_crew(
+      argc, argv, [&] { return skein::app::run(argc, argv); },
+      [&](const std::exception_ptr& failure) {
+        return skein::app::tell(failure, {argv, static_cast<std::size_t>(argc)});
+      });
 }

@@ -10,6 +10,7 @@
 #include "skein/base/file.h"
 #include "skein/learning/data_source.h"
 #include "skein/learning/digest.h"
+#include "skein/nn/kernels.h"
 #include "skein/nn/safetensors.h"
 #include "skein/scenario/build_planner.h"
 
@@ -87,62 +88,95 @@ nlohmann::ordered_json summary_of(const Scenario& scenario, const Headline& h) {
           {"updates_without_access_point", h.unreachable_updates}};
 }
 
-MissionRun::MissionRun(const CommonOptions& options, Scenario scenario, fs::path directory)
+MissionRun::MissionRun(const CommonOptions& options, Scenario scenario, fs::path directory, Crew& crew)
     : options_(options),
       scenario_(std::move(scenario)),
       resolved_(resolved_scenario(scenario_)),
       directory_(std::move(directory)),
+      crew_(crew),
       pool_(options.threads),
       progress_(options, scenario_.run.name),
-      prepared_(scenario_,
-                std::make_shared<const DataSplit>(load_data(scenario_.data.source, scenario_.run.seed)),
-                pool_, [this](double fraction) { progress_.show("solving configurations", fraction); }),
-      planner_(make_planner()),
-      core_(prepared_.start(*planner_)),
-      recorder_(prepared_.world()) {}
+      prepared_(scenario_, shared_data(), pool_, crew_,
+                [this](double fraction) { progress_.show("solving configurations", fraction); }),
+      ranks_(crew_, prepared_.field(), prepared_.fleet()),
+      recorder_(prepared_.world()) {
+  if (crew_.is_first()) {
+    planner_ = make_planner();
+    core_.emplace(prepared_.start(*planner_, ranks_.field(), ranks_.fleet()));
+  }
+}
+
+std::shared_ptr<const DataSplit> MissionRun::shared_data() const {
+  auto data = std::make_shared<const DataSplit>(load_data(scenario_.data.source, scenario_.run.seed));
+  if (crew_.size() > 1) {
+    // Other kernels round otherwise, and the files would tell who trained where.
+    refuse_differences(crew_, {{"scenario", sha256(resolved_)},
+                               {"data", digest_of(*data)},
+                               {"processor", nn::kernels<float>().name}});
+  }
+  return data;
+}
 
 void MissionRun::run(bool resume) {
+  if (crew_.is_first()) {
+    fly(resume);
+  } else {
+    ranks_.serve();
+  }
+}
+
+void MissionRun::fly(bool resume) {
   const auto start = std::chrono::steady_clock::now();
   fs::create_directories(directory_);
+  remove_unfinished_files(directory_);
   const fs::path checkpoint = directory_ / "checkpoint.bin";
   if (resume) {
-    read_checkpoint(checkpoint, resolved_, core_, recorder_);
+    read_checkpoint(checkpoint, resolved_, *core_, recorder_);
   } else {
     fs::remove(checkpoint);
     fs::remove(directory_ / "summary.json");
     fs::remove(directory_ / "report.html");
     write_file(directory_ / "scenario.toml", resolved_);
   }
-  while (!core_.done()) {
-    const std::size_t sequence = core_.state().sequence;
-    const SequenceRecord record = core_.step([&](double fraction) {
+  while (!core_->done()) {
+    const std::size_t sequence = core_->state().sequence;
+    const SequenceRecord record = core_->step([&](double fraction) {
       progress_.show("training sequences", (static_cast<double>(sequence) + fraction) /
                                                static_cast<double>(scenario_.run.sequences));
     });
-    recorder_.record(record, core_.state());
+    recorder_.record(record, core_->state());
     for (const auto& [name, content] : recorder_.files()) {
       write_file(directory_ / name, content);
     }
-    write_checkpoint(checkpoint, resolved_, core_, recorder_);
+    write_checkpoint(checkpoint, resolved_, *core_, recorder_);
   }
+  ranks_.finish();
   const fs::path models = directory_ / "models";
   fs::create_directories(models);
-  save_model(models / "global.safetensors", core_.global_model());
+  save_model(models / "global.safetensors", core_->global_model());
   for (std::size_t c = 0; c < prepared_.world().clusters.size(); ++c) {
-    save_model(models / fmt::format("cluster-{}.safetensors", c + 1), core_.cluster_model(c));
+    save_model(models / fmt::format("cluster-{}.safetensors", c + 1), core_->cluster_model(c));
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  write_file(directory_ / "manifest.json", Json{{"version", SKEIN_VERSION},
-                                                {"name", scenario_.run.name},
-                                                {"seed", scenario_.run.seed},
-                                                {"scenario_sha256", sha256(resolved_)},
-                                                {"planner", scenario_.planning.planner},
-                                                {"threads", pool_.num_threads()},
-                                                {"seconds", seconds}}
-                                                   .dump(1) +
-                                               "\n");
+  Json manifest{{"version", SKEIN_VERSION},
+                {"name", scenario_.run.name},
+                {"seed", scenario_.run.seed},
+                {"scenario_sha256", sha256(resolved_)},
+                {"planner", scenario_.planning.planner},
+                {"threads", pool_.num_threads()},
+                {"seconds", seconds}};
+  const MissionTraffic& traffic = ranks_.traffic();
+  manifest["messages"] = traffic.messages;
+  manifest["message_bytes"] = traffic.bytes;
+  manifest["processes"] = Json::array();
+  for (const RankReport& rank : traffic.ranks) {
+    manifest["processes"].push_back({{"busy_s", rank.busy_s},
+                                     {"processor_s", rank.processor_s},
+                                     {"peak_memory_MB", rank.peak_memory_bytes / 1e6}});
+  }
+  write_file(directory_ / "manifest.json", manifest.dump(1) + "\n");
   write_file(directory_ / "summary.json",
-             summary_of(scenario_, recorder_.headline(core_.state())).dump(1) + "\n");
+             summary_of(scenario_, recorder_.headline(core_->state())).dump(1) + "\n");
   write_report(directory_);
 }
 
@@ -157,7 +191,7 @@ std::unique_ptr<Planner> MissionRun::make_planner() {
   const PlanSetup setup{.scenario = scenario_, .environment = prepared_.environment()};
   const Agents agents =
       agents_for(name, options, setup, prepared_.environment(), scenario_.run.seed, fs::path("runs"), pool_,
-                 [this](double fraction) { progress_.show("training the planner", fraction); });
+                 alone(), [this](double fraction) { progress_.show("training the planner", fraction); });
   return planner_factory(name, prepared_.environment(), scenario_.planning, agents)();
 }
 

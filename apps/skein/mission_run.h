@@ -5,10 +5,13 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
+#include "adapters/mpi/mission_ranks.h"
 #include "command.h"
 #include "progress.h"
+#include "ranks.h"
 #include "skein/scenario/prepare_mission.h"
 #include "skein/simulation/recorder.h"
 
@@ -19,16 +22,20 @@ nlohmann::ordered_json summary_of(const Scenario& scenario, const Headline& head
 
 class MissionRun {
  public:
-  // Checks everything; writes nothing. What the options refer to must outlive the mission.
-  MissionRun(const CommonOptions& options, Scenario scenario, std::filesystem::path directory);
+  // Checks everything; writes nothing. What the options refer to must outlive the mission. Each process of
+  // the crew calls the same; all results are the first one's.
+  MissionRun(const CommonOptions& options, Scenario scenario, std::filesystem::path directory, Crew& crew);
 
   // To its end, from the start or from the directory's last checkpoint. Throws InputError and Divergence.
   void run(bool resume);
 
-  [[nodiscard]] Headline headline() const { return recorder_.headline(core_.state()); }
+  // At the first process.
+  [[nodiscard]] Headline headline() const { return recorder_.headline(core_->state()); }
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
 
  private:
+  [[nodiscard]] std::shared_ptr<const DataSplit> shared_data() const;
+  void fly(bool resume);
   void save_model(const std::filesystem::path& file, const Model& model) const;
   std::unique_ptr<Planner> make_planner();
 
@@ -36,11 +43,13 @@ class MissionRun {
   Scenario scenario_;
   std::string resolved_;
   std::filesystem::path directory_;
+  Crew& crew_;
   ThreadPool pool_;
   Progress progress_;
   PreparedMission prepared_;
+  MissionRanks ranks_;
   std::unique_ptr<Planner> planner_;
-  CoreNetwork core_;
+  std::optional<CoreNetwork> core_;
   MissionRecorder recorder_;
 };
 

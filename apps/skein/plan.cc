@@ -6,6 +6,8 @@
 
 #include "skein/base/directory_lock.h"
 #include "skein/base/file.h"
+#include "skein/learning/digest.h"
+#include "skein/nn/kernels.h"
 #include "skein/planning/checkpoint.h"
 #include "skein/planning/environment_file.h"
 #include "skein/planning/environment_world.h"
@@ -53,6 +55,11 @@ void refuse_impossible(const Environment& environment, const std::string& file) 
   if (!faults.empty()) {
     throw InputError(std::move(faults));
   }
+}
+
+// What the first process sees; others may look a moment too late.
+bool is_there(Crew& crew, const fs::path& file) {
+  return !said_by_first(crew, crew.is_first() && fs::exists(file) ? "yes" : "").empty();
 }
 
 std::string curve_csv(const Environment& e, const std::vector<CurvePoint>& curve) {
@@ -145,6 +152,13 @@ PlanSetup plan_setup(const PlanOptions& options) {
   refuse_impossible(environment,
                     options.environment.empty() ? scenario_name(options.common) : options.environment);
   setup.environment = std::make_shared<const Environment>(std::move(environment));
+  if (crew().size() > 1) {
+    refuse_differences(
+        crew(), {{"scenario", sha256(resolved_scenario(setup.scenario))},
+                 {"environment",
+                  sha256(fingerprint(*setup.environment, setup.scenario.planning, setup.scenario.run.seed))},
+                 {"processor", nn::kernels<float>().name}});
+  }
   return setup;
 }
 
@@ -158,18 +172,21 @@ std::shared_ptr<const Environment> geometry_of(const std::shared_ptr<const Envir
   return std::make_shared<const Environment>(std::move(other));
 }
 
-void train_in(QLearner& learner, const fs::path& directory, std::size_t until, ThreadPool& pool,
+void train_in(QLearner& learner, const fs::path& directory, std::size_t until, ThreadPool& pool, Crew& crew,
               const std::function<void(double)>& progress) {
   const fs::path checkpoint = directory / "checkpoint.bin";
-  if (fs::exists(checkpoint)) {
+  if (is_there(crew, checkpoint)) {
     learner.restore(checkpoint);
   }
   while (!learner.done() && (until == 0 || learner.num_steps() < until)) {
-    learner.step(pool);
-    if (learner.num_steps() % checkpoint_period == 0) {
+    learner.step(pool, crew);
+    if (crew.is_first() && learner.num_steps() % checkpoint_period == 0) {
       learner.save(checkpoint);
     }
     progress(learner.progress());
+  }
+  if (!crew.is_first()) {
+    return;
   }
   learner.save(checkpoint);
   write_file(directory / "curve.csv", curve_csv(learner.environment(), learner.curve()));
@@ -186,7 +203,8 @@ fs::path agent_directory(const PlanSetup& setup, const Environment& environment,
 
 Agents agents_for(const std::string& planner, const PlanOptions& options, const PlanSetup& setup,
                   const std::shared_ptr<const Environment>& environment, std::uint64_t seed,
-                  const fs::path& directory, ThreadPool& pool, const std::function<void(double)>& progress) {
+                  const fs::path& directory, ThreadPool& pool, Crew& crew,
+                  const std::function<void(double)>& progress) {
   const PlanningOptions& planning = setup.scenario.planning;
   const Training training = training_of(planner);
   if (training == Training::none) {
@@ -208,12 +226,18 @@ Agents agents_for(const std::string& planner, const PlanOptions& options, const 
     return {.recurrent = std::make_shared<const Agent>(load_agent(given, *environment))};
   }
   const fs::path place = agent_directory(setup, *environment, seed, directory);
-  fs::create_directories(place);
-  const DirectoryLock lock(place);  // several missions may need the same agent: one trains it
-  if (!fs::exists(place / "agent.safetensors")) {
+  std::optional<DirectoryLock> lock;  // several missions may need the same agent: one trains it
+  if (crew.is_first()) {
+    fs::create_directories(place);
+    lock.emplace(place);
+  }
+  if (!is_there(crew, place / "agent.safetensors")) {
     QLearner learner(environment, planning, seed);
-    train_in(learner, place, 0, pool, progress);
-    fs::remove(place / "checkpoint.bin");
+    train_in(learner, place, 0, pool, crew, progress);
+    if (crew.is_first()) {
+      fs::remove(place / "checkpoint.bin");
+    }
+    said_by_first(crew, "");  // the agent is there
   }
   return {.recurrent = std::make_shared<const Agent>(load_agent(place / "agent.safetensors", *environment))};
 }

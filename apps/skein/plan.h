@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "progress.h"
+#include "ranks.h"
 #include "skein/planning/environment.h"
 #include "skein/planning/q_learning.h"
 #include "skein/scenario/build_planner.h"
@@ -39,19 +40,20 @@ std::shared_ptr<const Environment> geometry_of(const std::shared_ptr<const Envir
                                                std::size_t geometry);
 
 // Trains up to step `until` (0: to the end) from the checkpoint in the directory, if there is one. Writes
-// checkpoint.bin, curve.csv and, at the end, agent.safetensors.
+// checkpoint.bin, curve.csv and, at the end, agent.safetensors. Each process of the crew calls the same.
 void train_in(QLearner& learner, const std::filesystem::path& directory, std::size_t until, ThreadPool& pool,
-              const std::function<void(double)>& progress);
+              Crew& crew, const std::function<void(double)>& progress);
 
 // Where the agent for this environment and seed is kept.
 std::filesystem::path agent_directory(const PlanSetup& setup, const Environment& environment,
                                       std::uint64_t seed, const std::filesystem::path& directory);
 
 // What the planner needs for this environment and seed: from the file given, from `directory` if it was
-// trained there before, or trained now. A flat agent is trained each time.
+// trained there before, or trained now. A flat agent is trained each time. Each process of the crew calls the
+// same.
 Agents agents_for(const std::string& planner, const PlanOptions& options, const PlanSetup& setup,
                   const std::shared_ptr<const Environment>& environment, std::uint64_t seed,
-                  const std::filesystem::path& directory, ThreadPool& pool,
+                  const std::filesystem::path& directory, ThreadPool& pool, Crew& crew,
                   const std::function<void(double)>& progress);
 
 // Each adds its command to `skein plan`.

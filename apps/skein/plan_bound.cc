@@ -36,7 +36,7 @@ void plan_bound(const PlanBoundOptions& options) {
   ordered_json list = ordered_json::array();
   for (const std::string& name : options.planners) {
     const Agents agents = agents_for(name, options.plan, setup, setup.environment, setup.scenario.run.seed,
-                                     output_directory(common, setup.scenario), pool, [](double) {});
+                                     output_directory(common, setup.scenario), pool, alone(), [](double) {});
     const double reward =
         mean_of(evaluate(*setup.environment,
                          planner_factory(name, setup.environment, setup.scenario.planning, agents),

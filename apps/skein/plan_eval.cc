@@ -62,17 +62,19 @@ PlannerResult run_planner(const PlanEvalOptions& options, const PlanSetup& setup
       const auto share = [&](double fraction) {
         progress((static_cast<double>(geometry * options.seeds + i) + fraction) / parts);
       };
-      const Agents agents = agents_for(name, options.plan, setup, environment, seed, directory, pool, share);
+      const Agents agents =
+          agents_for(name, options.plan, setup, environment, seed, directory, pool, crew(), share);
       const std::clock_t start = std::clock();
       // Every planner flies from the same starts.
-      group.push_back(mean_of(
-          evaluate(*environment, planner_factory(name, environment, setup.scenario.planning, agents),
-                   {.starts = options.starts, .epochs = options.epochs, .seed = 1000 + 100 * seed}, pool)));
+      group.push_back(mean_of(evaluate(
+          *environment, planner_factory(name, environment, setup.scenario.planning, agents),
+          {.starts = options.starts, .epochs = options.epochs, .seed = 1000 + 100 * seed}, pool, crew())));
       seconds += static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
       share(1.0);
     }
   }
-  result.decision_ms = 1e3 * seconds / (parts * static_cast<double>(options.starts * options.epochs));
+  result.decision_ms =
+      1e3 * sum_over_processes(seconds) / (parts * static_cast<double>(options.starts * options.epochs));
   return result;
 }
 
@@ -122,6 +124,9 @@ void plan_eval(const PlanEvalOptions& options) {
       results.push_back(run_planner(options, setup, name, directory, pool,
                                     [&](double fraction) { progress.show(name, fraction); }));
     }
+  }
+  if (!crew().is_first()) {
+    return;
   }
   const std::string against = options.against.empty() ? names.back() : options.against;
   const auto other = std::ranges::find(results, against, &PlannerResult::name);

@@ -84,7 +84,7 @@ void plan_show(const PlanShowOptions& options) {
   const Agents agents = [&] {
     Progress progress(common, setup.scenario.run.name);
     return agents_for(name, options.plan, setup, setup.environment, setup.scenario.run.seed, directory, pool,
-                      [&](double fraction) { progress.show("training", fraction); });
+                      alone(), [&](double fraction) { progress.show("training", fraction); });
   }();
   std::vector<double> start(StateLayout(e).size());
   RandomStream stream(setup.scenario.run.seed, "plan.show");

@@ -39,9 +39,12 @@ void write_tables(const TablesOptions& options) {
   SolvedTables tables;
   with_file_named(options.common, [&] {
     Progress progress(options.common, "plan tables");
-    tables = solve_tables(scenario, build_world(scenario, pool), pool,
+    tables = solve_tables(scenario, build_world(scenario, pool), pool, crew(),
                           [&](double fraction) { progress.show("solving problem P", fraction); });
   });
+  if (!crew().is_first()) {
+    return;
+  }
   Json timings = Json::array();
   for (const Timing& timing : tables.timings) {
     timings.push_back({timing.duration, timing.local_period, timing.global_period});

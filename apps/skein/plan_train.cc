@@ -53,7 +53,7 @@ void plan_train(const PlanTrainOptions& options) {
   const CommonOptions& common = options.plan.common;
   const PlanSetup setup = plan_setup(options.plan);
   const fs::path directory = output_directory(common, setup.scenario);
-  if (options.restart) {
+  if (options.restart && crew().is_first()) {
     fs::remove(directory / "checkpoint.bin");
   }
   ThreadPool pool(common.threads);
@@ -61,10 +61,13 @@ void plan_train(const PlanTrainOptions& options) {
   const std::clock_t start = std::clock();
   {
     Progress progress(common, setup.scenario.run.name);
-    train_in(learner, directory, options.until, pool,
+    train_in(learner, directory, options.until, pool, crew(),
              [&](double fraction) { progress.show("training", fraction); });
   }
-  const double cpu = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  const double cpu = sum_over_processes(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+  if (!crew().is_first()) {
+    return;
+  }
   write_file(directory / "scenario.toml", resolved_scenario(setup.scenario));
   draw_curve(learner.curve(), directory);
   ordered_json summary{

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "ranks.h"
 #include "skein/base/file.h"
 #include "skein/learning/data_source.h"
 #include "training_run.h"
@@ -43,24 +44,45 @@ Reports reproduce_learning(const ReproduceOptions& options) {
       {"published", reproduce_published}, {"text", reproduce_text}, {"fair", reproduce_fair}};
   const fs::path out =
       options.common.out.empty() ? fs::path("runs") / "reproduce" / "learning" : fs::path(options.common.out);
-  Reports reports;
+  struct Piece {
+    LearningStudy study;
+    Part part;
+    fs::path directory;
+  };
+  std::vector<Piece> pieces;
   for (const LearningStudy& study : wanted(options)) {
     for (const auto& [name, part] : parts) {
-      if (!options.parts.empty() && std::ranges::find(options.parts, name) == options.parts.end()) {
-        continue;
-      }
-      const fs::path directory = out / (options.quick ? "quick" : "full") / study.name / name;
-      std::string text;
-      {
-        KeptRuns runs(options, directory);
-        text = part(study, options, runs);
-      }
-      write_file(directory / "report.md", text);
-      reports.push_back(directory);
-      if (options.common.talks()) {
-        fmt::print("{}\nWrote report.md, tables and pictures to {}\n\n", text, directory.string());
+      if (options.parts.empty() || std::ranges::find(options.parts, name) != options.parts.end()) {
+        pieces.push_back({study, part, out / (options.quick ? "quick" : "full") / study.name / name});
       }
     }
+  }
+  const auto reproduce = [&](std::size_t i) {
+    const auto& [study, part, directory] = pieces[i];
+    KeptRuns runs(options, directory);
+    std::string text = part(study, options, runs);
+    write_file(directory / "report.md", text);
+    return text;
+  };
+  // Each process takes the next piece when it is free, and has its directory for itself.
+  const auto tell = [&](std::size_t i, const std::string& text) {
+    if (options.common.talks()) {
+      fmt::print("{}\nWrote report.md, tables and pictures to {}\n\n", text, pieces[i].directory.string());
+    }
+  };
+  if (crew().size() == 1) {
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      tell(i, reproduce(i));
+    }
+  } else {
+    const std::vector<std::string> texts = deal(crew(), pieces.size(), reproduce);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      tell(i, texts[i]);
+    }
+  }
+  Reports reports;
+  for (const Piece& piece : pieces) {
+    reports.push_back(piece.directory);
   }
   return reports;
 }

@@ -101,11 +101,11 @@ class PlanningStudy {
                                    const std::function<MissionOptions(std::uint64_t)>& missions) {
     std::vector<MissionScore> list;
     for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
-      const Agents agents = agents_for(planner, plan_, setup, environment, seed, directory_, pool_,
+      const Agents agents = agents_for(planner, plan_, setup, environment, seed, directory_, pool_, crew(),
                                        [&](double fraction) { progress_.show(planner, fraction); });
       list.push_back(mean_of(evaluate(*environment,
                                       planner_factory(planner, environment, setup.scenario.planning, agents),
-                                      missions(seed), pool_)));
+                                      missions(seed), pool_, crew())));
       progress_.show(planner, 1.0);
     }
     return list;
@@ -118,6 +118,12 @@ class PlanningStudy {
           read_curve(agent_directory(setup, *setup.environment, seed, directory_) / "curve.csv", column));
     }
     return skein::mean_of(std::span<const Curve>(curves));
+  }
+
+  void picture(const Figure& figure, const std::string& name) const {
+    if (crew().is_first()) {
+      draw(figure, directory_, name);
+    }
   }
 
   std::string threshold_part();
@@ -194,7 +200,7 @@ std::string PlanningStudy::threshold_part() {
       }
     }
   }
-  draw(figure, directory_, "thresholds");
+  picture(figure, "thresholds");
   return "## Thresholds and baselines\n\nRewards are means over seeds of greedy missions; ± is the 95 % "
          "interval. "
          "Recharges are visits to stations per swarm and sequence (published: 0.125, 0.163, 0.228); "
@@ -243,7 +249,7 @@ std::string PlanningStudy::sensitivity_part() {
       add(figure.panels[1], fmt::format("gamma {:g}", one.gamma));
     }
   }
-  draw(figure, directory_, "sensitivity");
+  picture(figure, "sensitivity");
   return "## Sensitivity\n\n" + markdown_table(rows) + "\n";
 }
 
@@ -309,11 +315,11 @@ std::string PlanningStudy::drift_part() {
     panel.series.push_back(std::move(third));
     panel.series.push_back(std::move(fourth));
   }
-  draw({.title = "Drift from [2, 4, .., 16] to [15, 15, 21, 11, 12, 17, 19, 17]",
-        .x_label = "training sequences",
-        .y_label = "visits per sequence",
-        .panels = {panel}},
-       directory_, "drift");
+  picture({.title = "Drift from [2, 4, .., 16] to [15, 15, 21, 11, 12, 17, 19, 17]",
+           .x_label = "training sequences",
+           .y_label = "visits per sequence",
+           .panels = {panel}},
+          "drift");
   return "## Drift that moves\n\nVisits per sequence in missions at the start and at the end of the drift, "
          "RT Low. "
          "Agents are trained with starts at any moment of it.\n\n" +
@@ -361,7 +367,9 @@ std::string PlanningStudy::run() {
   for (const auto& [name, part] : parts) {
     if (options_.parts.empty() || std::ranges::find(options_.parts, name) != options_.parts.end()) {
       const std::string section = (this->*part)();
-      write_file(directory_ / (name + ".md"), section);
+      if (crew().is_first()) {
+        write_file(directory_ / (name + ".md"), section);
+      }
       text += section;
     }
   }
@@ -375,7 +383,9 @@ fs::path reproduce_planning(const ReproduceOptions& options) {
       options.common.out.empty() ? fs::path("runs") / "reproduce" / "planning" : fs::path(options.common.out);
   const fs::path directory = out / (options.quick ? "quick" : "full");
   const std::string text = PlanningStudy(options, directory).run();
-  write_file(directory / "report.md", text);
+  if (crew().is_first()) {
+    write_file(directory / "report.md", text);
+  }
   if (options.common.talks()) {
     fmt::print("{}\nWrote report.md, numbers and pictures to {}\n", text, directory.string());
   }

@@ -61,8 +61,11 @@ void run(const CommonOptions& options) {
   const Scenario scenario = load(options);
   const fs::path directory = output_directory(options, scenario);
   with_file_named(options, [&] {
-    MissionRun mission(options, scenario, directory);  // refuses what is wrong before anything is written
-    write_world(sample(scenario, options), scenario, directory);
+    // Refuses what is wrong before anything is written.
+    MissionRun mission(options, scenario, directory, crew());
+    if (crew().is_first()) {
+      write_world(sample(scenario, options), scenario, directory);
+    }
     mission.run(false);
     report(options, mission, directory);
   });
@@ -75,7 +78,7 @@ struct ResumeOptions {
 
 void resume(const ResumeOptions& options) {
   const fs::path directory = options.directory;
-  if (!fs::exists(directory / "checkpoint.bin")) {
+  if (crew().is_first() && !fs::exists(directory / "checkpoint.bin")) {
     throw InputError({directory.string(), "", "",
                       "has no checkpoint yet: start again with `skein run " +
                           (directory / "scenario.toml").string() + "`"});
@@ -83,7 +86,7 @@ void resume(const ResumeOptions& options) {
   CommonOptions common = options.common;
   common.scenario = (directory / "scenario.toml").string();
   with_file_named(common, [&] {
-    MissionRun mission(common, load(common), directory);
+    MissionRun mission(common, load(common), directory, crew());
     mission.run(true);
     report(common, mission, directory);
   });

@@ -43,7 +43,7 @@ PointStatus run_point(const Sweep& sweep, std::size_t point) {
     const bool begun = fs::exists(place / "checkpoint.bin") && fs::exists(file) &&
                        read_file(file, std::size_t{1} << 24U) == resolved;
     return with_file_named(options, [&] {
-      MissionRun mission(options, scenario, place);
+      MissionRun mission(options, scenario, place, alone());
       if (!begun) {
         fs::remove(place / "checkpoint.bin");
         write_world(sample(scenario, options), scenario, place);
@@ -63,6 +63,15 @@ void run_points(const Sweep& sweep, const std::function<void(double)>& progress)
   std::size_t done = 0;
   const std::size_t count = sweep.grid.num_points();
   progress(0.0);
+  if (crew().size() > 1) {
+    // One point at a time in each process, as it becomes free.
+    deal(crew(), count, [&](std::size_t point) {
+      progress(static_cast<double>(point) / static_cast<double>(count));
+      run_point(sweep, point);
+      return std::string();
+    });
+    return;
+  }
   ThreadPool(sweep.base.threads).parallel_for(count, [&](std::size_t point) {
     run_point(sweep, point);
     const std::lock_guard lock(mutex);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <system_error>
+#include <vector>
 
 #include "skein/base/fault.h"
 
@@ -70,6 +71,22 @@ void write_file(const std::filesystem::path& path, std::string_view content) {
     const std::string reason = error.message();
     std::filesystem::remove(temporary, error);
     throw_fault(path, fmt::format("cannot be written: {}", reason));
+  }
+}
+
+void remove_unfinished_files(const std::filesystem::path& directory) {
+  std::vector<std::filesystem::path> unfinished;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+    // NAME.PROCESS.tmp
+    const std::filesystem::path stem = entry.path().stem();
+    const std::string process = stem.extension().string();
+    if (entry.path().extension() == ".tmp" && process.size() > 1 &&
+        process.find_first_not_of("0123456789", 1) == std::string::npos) {
+      unfinished.push_back(entry.path());
+    }
+  }
+  for (const std::filesystem::path& file : unfinished) {
+    std::filesystem::remove(file);
   }
 }
 

@@ -15,4 +15,7 @@ std::string read_file(const std::filesystem::path& path, std::size_t max_bytes);
 // InputError naming the file if it cannot be written.
 void write_file(const std::filesystem::path& path, std::string_view content);
 
+// Removes what write_file has left anywhere under a directory when its process was killed.
+void remove_unfinished_files(const std::filesystem::path& directory);
+
 }  // namespace skein

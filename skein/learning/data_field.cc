@@ -29,6 +29,30 @@ struct Points {
   }
 };
 
+void put_drift(ByteWriter& bytes, const ClusterDrift& drift) {
+  bytes.put_list(drift.mix);
+  bytes.put_list(drift.target);
+  bytes.put<std::uint64_t>(drift.num_targets);
+  bytes.put<std::uint64_t>(drift.sequence);
+}
+
+void get_drift(ByteCursor& bytes, ClusterDrift& drift) {
+  drift.mix = bytes.get_list<LabelMix>();
+  drift.target = bytes.get_list<LabelMix>();
+  drift.num_targets = bytes.get<std::uint64_t>();
+  drift.sequence = bytes.get<std::uint64_t>();
+}
+
+void put_buffer(ByteWriter& bytes, const DeviceBuffer& buffer) {
+  bytes.put<std::uint64_t>(buffer.num_displaced());
+  bytes.put_list(buffer.contents());
+}
+
+void get_buffer(ByteCursor& bytes, DeviceBuffer& buffer) {
+  const auto displaced = bytes.get<std::uint64_t>();
+  buffer = DeviceBuffer(buffer.capacity(), bytes.get_list<std::vector<DataPoint>>(), displaced);
+}
+
 }  // namespace
 
 DataField::DataField(DataFieldSetup setup, const nn::Network<float>& network, ThreadPool& pool)
@@ -74,16 +98,21 @@ std::vector<std::vector<DataPoint>> DataField::offload(std::size_t device, std::
   return buffers_[device].sample_for(shares, stream);
 }
 
-ModelScore DataField::score(std::size_t cluster, const Model& model) {
-  RandomStream stream(setup_.seed, "cluster test", cluster, sequence_);
-  Points points{.drift = feature_drifts_[cluster].get()};
-  for (const SampleIndex sample :
-       draw(*setup_.test_pools, drifts_[cluster].mix, setup_.test_points, stream)) {
-    points.add(sample, static_cast<std::uint32_t>(sequence_));
-  }
-  const Evaluation evaluation =
-      evaluate(model, setup_.data->test, points.to_read(), workspaces_, pool_, points.drifted());
-  return {.accuracy = evaluation.accuracy, .loss = evaluation.loss};
+std::vector<ModelScore> DataField::scores(std::span<const ClusterModel> models) {
+  std::vector<ModelScore> all(models.size());
+  pool_.parallel_for(models.size(), [&](std::size_t i) {
+    const auto [cluster, model] = models[i];
+    RandomStream stream(setup_.seed, "cluster test", cluster, sequence_);
+    Points points{.drift = feature_drifts_[cluster].get()};
+    for (const SampleIndex sample :
+         draw(*setup_.test_pools, drifts_[cluster].mix, setup_.test_points, stream)) {
+      points.add(sample, static_cast<std::uint32_t>(sequence_));
+    }
+    const Evaluation evaluation =
+        evaluate(*model, setup_.data->test, points.to_read(), workspaces_, pool_, points.drifted());
+    all[i] = {.accuracy = evaluation.accuracy, .loss = evaluation.loss};
+  });
+  return all;
 }
 
 std::vector<DataPoint> DataField::cluster_points(std::size_t cluster, std::size_t count) const {
@@ -122,23 +151,33 @@ std::vector<float> DataField::meta_gradient(std::size_t cluster, const Model& mo
   return gradient;
 }
 
-BoundConstants DataField::measure_constants(std::span<const std::vector<WorkerTask>> swarms,
-                                            const Model& before, const Model& after) {
-  // A few of each: every leader gets the same numbers, and the largest swarm must not cost more than a small.
-  constexpr std::size_t most_swarms = 4;
-  constexpr std::size_t most_workers = 2;
-  std::vector<SwarmData> data;
-  for (const std::vector<WorkerTask>& workers : swarms) {
-    SwarmData swarm;
-    for (const WorkerTask& worker : workers) {
-      if (!worker.samples.empty() && swarm.size() < most_workers) {
-        swarm.push_back({.worker = worker.worker,
-                         .samples = worker.samples,
-                         .weight = static_cast<double>(worker.samples.size())});
+std::vector<std::vector<float>> DataField::meta_gradients(std::span<const ClusterModel> models) {
+  std::vector<std::vector<float>> all(models.size());
+  pool_.parallel_for(models.size(),
+                     [&](std::size_t i) { all[i] = meta_gradient(models[i].cluster, *models[i].model); });
+  return all;
+}
+
+BoundConstants DataField::measure_constants(std::span<const std::size_t> clusters, const Model& before,
+                                            const Model& after) {
+  // A few clusters, each with two workers that share its data: every leader gets the same numbers.
+  constexpr std::size_t most_clusters = 4;
+  constexpr std::size_t points_each = 64;
+  std::vector<std::vector<SampleIndex>> samples;
+  for (const std::size_t cluster : clusters.first(std::min(clusters.size(), most_clusters))) {
+    const std::vector<DataPoint> points = cluster_points(cluster, 2 * points_each);
+    for (const bool second : {false, true}) {
+      std::vector<SampleIndex>& half = samples.emplace_back();
+      for (std::size_t i = second ? points.size() / 2 : 0; i < (second ? points.size() : points.size() / 2);
+           ++i) {
+        half.push_back(points[i].sample);
       }
     }
-    if (!swarm.empty() && data.size() < most_swarms) {
-      data.push_back(std::move(swarm));
+  }
+  std::vector<SwarmData> data;
+  for (std::size_t i = 0; i < samples.size(); i += 2) {
+    if (!samples[i].empty()) {
+      data.push_back({{.worker = i, .samples = samples[i]}, {.worker = i + 1, .samples = samples[i + 1]}});
     }
   }
   expect(!data.empty(), "constants are measured on data");
@@ -178,33 +217,52 @@ std::string DataField::save() const {
   ByteWriter bytes;
   bytes.put<std::uint64_t>(sequence_);
   for (const ClusterDrift& drift : drifts_) {
-    bytes.put_list(drift.mix);
-    bytes.put_list(drift.target);
-    bytes.put<std::uint64_t>(drift.num_targets);
-    bytes.put<std::uint64_t>(drift.sequence);
+    put_drift(bytes, drift);
   }
   for (const DeviceBuffer& buffer : buffers_) {
-    bytes.put<std::uint64_t>(buffer.num_displaced());
-    bytes.put_list(buffer.contents());
+    put_buffer(bytes, buffer);
   }
   return bytes.take();
 }
 
 void DataField::restore(const std::string& text) {
-  ByteCursor reader(text);
-  sequence_ = reader.get<std::uint64_t>();
+  ByteCursor bytes(text);
+  sequence_ = bytes.get<std::uint64_t>();
   for (ClusterDrift& drift : drifts_) {
-    drift.mix = reader.get_list<LabelMix>();
-    drift.target = reader.get_list<LabelMix>();
-    drift.num_targets = reader.get<std::uint64_t>();
-    drift.sequence = reader.get<std::uint64_t>();
+    get_drift(bytes, drift);
   }
   for (DeviceBuffer& buffer : buffers_) {
-    const auto displaced = reader.get<std::uint64_t>();
-    buffer = DeviceBuffer(buffer.capacity(), reader.get_list<std::vector<DataPoint>>(), displaced);
+    get_buffer(bytes, buffer);
   }
-  expect(reader.at_end(), "a saved field is of the same devices");
+  expect(bytes.at_end(), "a saved field is of the same devices");
   update_feature_drifts();
+}
+
+std::string DataField::save(std::size_t cluster) const {
+  ByteWriter bytes;
+  bytes.put<std::uint64_t>(sequence_);
+  put_drift(bytes, drifts_[cluster]);
+  for (std::size_t device = first_device_[cluster]; device < first_device_[cluster + 1]; ++device) {
+    put_buffer(bytes, buffers_[device]);
+  }
+  return bytes.take();
+}
+
+void DataField::restore(std::size_t cluster, const std::string& text) {
+  ByteCursor bytes(text);
+  sequence_ = bytes.get<std::uint64_t>();
+  get_drift(bytes, drifts_[cluster]);
+  for (std::size_t device = first_device_[cluster]; device < first_device_[cluster + 1]; ++device) {
+    get_buffer(bytes, buffers_[device]);
+  }
+  expect(bytes.at_end(), "a saved cluster is of the same devices");
+  update_feature_drifts();
+}
+
+void DataField::forget() {
+  for (DeviceBuffer& buffer : buffers_) {
+    buffer = DeviceBuffer(buffer.capacity());
+  }
 }
 
 }  // namespace skein

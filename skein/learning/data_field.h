@@ -49,16 +49,20 @@ class DataField final : public Field {
   [[nodiscard]] std::shared_ptr<const FeatureDrift> feature_drift(std::size_t cluster) const override {
     return feature_drifts_[cluster];
   }
-  ModelScore score(std::size_t cluster, const Model& model) override;
-  std::vector<float> meta_gradient(std::size_t cluster, const Model& model) override;
-  BoundConstants measure_constants(std::span<const std::vector<WorkerTask>> swarms, const Model& before,
+  std::vector<ModelScore> scores(std::span<const ClusterModel> models) override;
+  std::vector<std::vector<float>> meta_gradients(std::span<const ClusterModel> models) override;
+  BoundConstants measure_constants(std::span<const std::size_t> clusters, const Model& before,
                                    const Model& after) override;
   [[nodiscard]] const LabelMix& mix(std::size_t cluster) const override { return drifts_[cluster].mix; }
   void advance() override;
   [[nodiscard]] std::string save() const override;
   void restore(const std::string& bytes) override;
+  [[nodiscard]] std::string save(std::size_t cluster) const override;
+  void restore(std::size_t cluster, const std::string& bytes) override;
+  void forget() override;
 
  private:
+  [[nodiscard]] std::vector<float> meta_gradient(std::size_t cluster, const Model& model);
   [[nodiscard]] std::vector<DataPoint> cluster_points(std::size_t cluster, std::size_t count) const;
   // Up to the present sequence.
   void update_feature_drifts();

@@ -21,6 +21,12 @@ struct ModelScore {
   double loss = 0.0;      // mean cross-entropy, nats
 };
 
+// A model above a cluster's data.
+struct ClusterModel {
+  std::size_t cluster = 0;
+  const Model* model = nullptr;
+};
+
 class Field {
  public:
   Field() = default;
@@ -41,14 +47,14 @@ class Field {
                                                                     std::uint64_t round) const = 0;
   // How a cluster's features have drifted up to now; nullptr: they have not.
   [[nodiscard]] virtual std::shared_ptr<const FeatureDrift> feature_drift(std::size_t cluster) const = 0;
-  // A model on a cluster's data of now: fresh samples, of its present mix and features.
-  virtual ModelScore score(std::size_t cluster, const Model& model) = 0;
-  // The meta-gradient of a model on what a cluster's devices hold now.
-  virtual std::vector<float> meta_gradient(std::size_t cluster, const Model& model) = 0;
-  // The constants of the convergence bounds, measured on what swarms' workers hold, at two models of the path
-  // that training has taken: what the core network tells the leaders.
-  virtual BoundConstants measure_constants(std::span<const std::vector<WorkerTask>> swarms,
-                                           const Model& before, const Model& after) = 0;
+  // Each model on its cluster's data of now: fresh samples, of its present mix and features.
+  virtual std::vector<ModelScore> scores(std::span<const ClusterModel> models) = 0;
+  // The meta-gradient of each model on what its cluster's devices hold now.
+  virtual std::vector<std::vector<float>> meta_gradients(std::span<const ClusterModel> models) = 0;
+  // The constants of the convergence bounds, measured on what these clusters' devices hold, at two models of
+  // the path that training has taken: what the core network tells the leaders.
+  virtual BoundConstants measure_constants(std::span<const std::size_t> clusters, const Model& before,
+                                           const Model& after) = 0;
   // Labels and their shares in a cluster's present distribution.
   [[nodiscard]] virtual const LabelMix& mix(std::size_t cluster) const = 0;
 
@@ -58,6 +64,10 @@ class Field {
   // All that changes, as bytes; and back.
   [[nodiscard]] virtual std::string save() const = 0;
   virtual void restore(const std::string& bytes) = 0;
+  // The same of one cluster, for a field elsewhere that needs no more than some, and forgets them.
+  [[nodiscard]] virtual std::string save(std::size_t cluster) const = 0;
+  virtual void restore(std::size_t cluster, const std::string& bytes) = 0;
+  virtual void forget() = 0;
 };
 
 }  // namespace skein

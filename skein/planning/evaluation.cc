@@ -92,16 +92,34 @@ MissionScore score(const Environment& e, std::span<const EpochRecord> records) {
 }
 
 std::vector<MissionScore> evaluate(const Environment& environment, const PlannerFactory& make_planner,
-                                   const MissionOptions& options, ThreadPool& pool) {
+                                   const MissionOptions& options, ThreadPool& pool, Crew& crew) {
   std::vector<MissionScore> scores(options.starts);
-  pool.parallel_for(options.starts, [&](std::size_t i) {
+  const auto fly_from = [&](std::size_t i) {
     std::vector<double> start(StateLayout(environment).size());
     RandomStream stream(options.seed, "evaluation.start", i);
     start_anywhere(environment, stream, start);
     start_later(environment, options.sequence, start);
     const std::unique_ptr<Planner> planner = make_planner();
     scores[i] = score(environment, fly(environment, *planner, start, options.epochs, options.seed + i));
-  });
+  };
+  shared_for(crew, pool, options.starts,
+             {.body = fly_from,
+              .write =
+                  [&](std::size_t i, ByteWriter& bytes) {
+                    const auto& [reward, objective, battery_j, violations, recharges, visits] = scores[i];
+                    for (const double value : {reward, objective, battery_j, violations, recharges}) {
+                      bytes.put(value);
+                    }
+                    bytes.put_list(visits);
+                  },
+              .read =
+                  [&](std::size_t i, ByteCursor& bytes) {
+                    auto& [reward, objective, battery_j, violations, recharges, visits] = scores[i];
+                    for (double* value : {&reward, &objective, &battery_j, &violations, &recharges}) {
+                      *value = bytes.get<double>();
+                    }
+                    visits = bytes.get_list<std::vector<double>>();
+                  }});
   return scores;
 }
 

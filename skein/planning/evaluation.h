@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "skein/base/crew.h"
 #include "skein/base/thread_pool.h"
 #include "skein/planning/environment.h"
 #include "skein/planning/planner.h"
@@ -44,9 +45,9 @@ std::vector<EpochRecord> fly(const Environment& environment, Planner& planner, s
                              std::size_t epochs, std::uint64_t seed);
 MissionScore score(const Environment& environment, std::span<const EpochRecord> records);
 
-// One score per start; the same for any number of threads.
+// One score per start; the same for any number of threads and processes.
 std::vector<MissionScore> evaluate(const Environment& environment, const PlannerFactory& make_planner,
-                                   const MissionOptions& options, ThreadPool& pool);
+                                   const MissionOptions& options, ThreadPool& pool, Crew& crew = alone());
 
 MissionScore mean_of(std::span<const MissionScore> scores);
 

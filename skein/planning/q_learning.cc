@@ -134,6 +134,12 @@ struct QLearner::Inside {
                           (options.learner.decay_share * static_cast<double>(options.learner.steps)));
     return options.exploration + share * (options.least_exploration - options.exploration);
   }
+  [[nodiscard]] std::vector<Site> sites_of(std::size_t at) const {
+    std::vector<Site> sites(environment->num_swarms);
+    std::ranges::transform(std::span(&destinations[at * sites.size()], sites.size()), sites.begin(),
+                           [](double site) { return static_cast<Site>(site); });
+    return sites;
+  }
   // States up to `step`, the oldest first, not beyond a fresh start.
   [[nodiscard]] std::vector<std::span<const double>> history(std::size_t step, std::size_t i) const {
     std::vector<std::span<const double>> list;
@@ -147,18 +153,33 @@ struct QLearner::Inside {
     return list;
   }
 
-  void act(std::size_t i);
-  void update(ThreadPool& pool);
+  // A step of an environment: its state is kept, a plan is chosen, and carried out.
+  void remember(std::size_t i);
+  void choose(std::size_t i);
+  void carry_out(std::size_t i);
+  // The environment and the step of a batch's transition.
+  struct Transition {
+    std::size_t step = 0;
+    std::size_t environment = 0;
+  };
+  [[nodiscard]] Transition sampled(std::size_t b) const;
+  void encode(std::size_t b);
+  [[nodiscard]] float target_of(std::size_t b);
+  void update(ThreadPool& pool, Crew& crew);
   void add_to_curve();
 };
 
-void QLearner::Inside::act(std::size_t i) {
-  const Environment& e = *environment;
-  Lane& lane = *lanes[i];
+void QLearner::Inside::remember(std::size_t i) {
   const std::size_t at = slot(steps, i);
   std::ranges::copy(states[i], remembered[at].begin());
   taken[at].fresh = fresh[i];
   fresh[i] = 0.0;
+}
+
+void QLearner::Inside::choose(std::size_t i) {
+  const Environment& e = *environment;
+  Lane& lane = *lanes[i];
+  const std::size_t at = slot(steps, i);
   finder.find(states[i], lane.choices);
   RandomStream stream(seed, "learner.explore", steps, i);
   std::size_t plan = 0;
@@ -172,57 +193,79 @@ void QLearner::Inside::act(std::size_t i) {
     plan = best_choice(lane.choices, lane.q, options.learner.model_reward);
     timing = lane.choices.timings[plan];
   }
-  const auto sites = lane.choices.of(plan);
-  std::ranges::copy(sites, &destinations[at * e.num_swarms]);
-  lane.outcome = skein::step(e, states[i], sites, timing);
-  taken[at].reward = lane.outcome.reward;
-  // The model is the environment: its one-step reward is what came.
-  taken[at].model_reward = lane.outcome.reward;
+  std::ranges::copy(lane.choices.of(plan), &destinations[at * e.num_swarms]);
   taken[at].timing = static_cast<double>(timing);
 }
 
-void QLearner::Inside::update(ThreadPool& pool) {
-  const Environment& e = *environment;
+void QLearner::Inside::carry_out(std::size_t i) {
+  const std::size_t at = slot(steps, i);
+  Lane& lane = *lanes[i];
+  lane.outcome =
+      skein::step(*environment, states[i], sites_of(at), static_cast<std::size_t>(taken[at].timing));
+  taken[at].reward = lane.outcome.reward;
+  // The model is the environment: its one-step reward is what came.
+  taken[at].model_reward = lane.outcome.reward;
+}
+
+QLearner::Inside::Transition QLearner::Inside::sampled(std::size_t b) const {
+  const LearnerOptions& o = options.learner;
+  const std::size_t oldest = steps > o.replay_steps ? steps - o.replay_steps : 0;
+  // Steps that the environment went on from: the state after one that ended an episode is not kept.
+  RandomStream stream(seed, "learner.sample", updates, b);
+  Transition one;
+  do {
+    one.step = oldest + stream.below(steps - 1 - oldest);
+    one.environment = stream.below(o.environments);
+  } while (taken[slot(one.step + 1, one.environment)].fresh != 0.0);
+  return one;
+}
+
+void QLearner::Inside::encode(std::size_t b) {
+  const QShape& shape = network.shape();
+  const auto [at_step, i] = sampled(b);
+  const std::size_t at = slot(at_step, i);
+  encoder.window(history(at_step, i), shape.window, &windows[b * shape.window * shape.features]);
+  encoder.plan(remembered[at], sites_of(at), static_cast<std::size_t>(taken[at].timing),
+               taken[at].model_reward, &plans[b * shape.plan_features]);
+}
+
+float QLearner::Inside::target_of(std::size_t b) {
+  const LearnerOptions& o = options.learner;
+  Lane& lane = *lanes[b];
+  const auto [at_step, i] = sampled(b);
+  const std::size_t at = slot(at_step, i);
+  const auto later = history(at_step + 1, i);
+  finder.find(remembered[slot(at_step + 1, i)], lane.choices);
+  lane.q.resize(lane.choices.size());
+  lane.scorer.score(train, later, lane.choices, lane.q);
+  const std::size_t best = best_choice(lane.choices, lane.q, o.model_reward);
+  double value = lane.scorer.score_one(target, later, lane.choices, best);
+  if (!o.model_reward) {
+    return static_cast<float>((taken[at].reward - centre) / reward_unit + options.discount * value);
+  }
+  value += (lane.choices.rewards[best] - centre) / reward_unit;
+  return static_cast<float>((taken[at].reward - taken[at].model_reward) / reward_unit +
+                            options.discount * value);
+}
+
+void QLearner::Inside::update(ThreadPool& pool, Crew& crew) {
   const LearnerOptions& o = options.learner;
   const QShape& shape = network.shape();
-  const std::size_t oldest = steps > o.replay_steps ? steps - o.replay_steps : 0;
   windows.resize(o.batch * shape.window * shape.features + nn::Vector<float>::slack);
   plans.resize(o.batch * shape.plan_features + nn::Vector<float>::slack);
   targets.resize(o.batch);
-  pool.parallel_for(o.batch, [&](std::size_t b) {
-    Lane& lane = *lanes[b];
-    // Steps that the environment went on from: the state after one that ended an episode is not kept.
-    RandomStream stream(seed, "learner.sample", updates, b);
-    std::size_t at_step = 0;
-    std::size_t i = 0;
-    do {
-      at_step = oldest + stream.below(steps - 1 - oldest);
-      i = stream.below(o.environments);
-    } while (taken[slot(at_step + 1, i)].fresh != 0.0);
-    const std::size_t at = slot(at_step, i);
-    const std::span<const double> next = remembered[slot(at_step + 1, i)];
-
-    encoder.window(history(at_step, i), shape.window, &windows[b * shape.window * shape.features]);
-    std::vector<Site> sites(e.num_swarms);
-    std::ranges::transform(std::span(&destinations[at * e.num_swarms], e.num_swarms), sites.begin(),
-                           [](double site) { return static_cast<Site>(site); });
-    encoder.plan(remembered[at], sites, static_cast<std::size_t>(taken[at].timing), taken[at].model_reward,
-                 &plans[b * shape.plan_features]);
-
-    const auto later = history(at_step + 1, i);
-    finder.find(next, lane.choices);
-    lane.q.resize(lane.choices.size());
-    lane.scorer.score(train, later, lane.choices, lane.q);
-    const std::size_t best = best_choice(lane.choices, lane.q, o.model_reward);
-    double value = lane.scorer.score_one(target, later, lane.choices, best);
-    if (o.model_reward) {
-      value += (lane.choices.rewards[best] - centre) / reward_unit;
-      targets[b] = static_cast<float>((taken[at].reward - taken[at].model_reward) / reward_unit +
-                                      options.discount * value);
-    } else {
-      targets[b] = static_cast<float>((taken[at].reward - centre) / reward_unit + options.discount * value);
-    }
-  });
+  shared_for(crew, pool, o.batch,
+             {.body =
+                  [&](std::size_t b) {
+                    encode(b);
+                    targets[b] = target_of(b);
+                  },
+              .write = [&](std::size_t b, ByteWriter& bytes) { bytes.put(targets[b]); },
+              .read =
+                  [&](std::size_t b, ByteCursor& bytes) {
+                    encode(b);
+                    targets[b] = bytes.get<float>();
+                  }});
   sums[4] += network.gradient(train, windows.data(), plans.data(), targets, gradient);
   sums[5] += 1.0;
   const double share = static_cast<double>(steps) / static_cast<double>(o.steps);
@@ -279,11 +322,36 @@ double QLearner::progress() const {
 }
 const std::vector<CurvePoint>& QLearner::curve() const { return inside_->curve; }
 
-void QLearner::step(ThreadPool& pool) {
+void QLearner::step(ThreadPool& pool, Crew& crew) {
   Inside& in = *inside_;
   const LearnerOptions& o = in.options.learner;
   expect(!done(), "training is over");
-  pool.parallel_for(o.environments, [&](std::size_t i) { in.act(i); });
+  const std::size_t swarms = in.environment->num_swarms;
+  shared_for(crew, pool, o.environments,
+             {.body =
+                  [&](std::size_t i) {
+                    in.remember(i);
+                    in.choose(i);
+                    in.carry_out(i);
+                  },
+              .write =
+                  [&](std::size_t i, ByteWriter& bytes) {
+                    const std::size_t at = in.slot(in.steps, i);
+                    bytes.put(in.taken[at].timing);
+                    for (std::size_t u = 0; u < swarms; ++u) {
+                      bytes.put(in.destinations[at * swarms + u]);
+                    }
+                  },
+              .read =
+                  [&](std::size_t i, ByteCursor& bytes) {
+                    const std::size_t at = in.slot(in.steps, i);
+                    in.remember(i);
+                    in.taken[at].timing = bytes.get<double>();
+                    for (std::size_t u = 0; u < swarms; ++u) {
+                      in.destinations[at * swarms + u] = bytes.get<double>();
+                    }
+                    in.carry_out(i);
+                  }});
   ++in.steps;
   in.add_to_curve();
   // Environments start anew at different times.
@@ -293,7 +361,7 @@ void QLearner::step(ThreadPool& pool) {
     }
   }
   if (in.steps * o.environments >= 4 * o.batch && in.steps > 2 && in.steps % o.update_period == 0) {
-    in.update(pool);
+    in.update(pool, crew);
   }
 }
 

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "skein/base/crew.h"
 #include "skein/base/thread_pool.h"
 #include "skein/planning/agent.h"
 
@@ -53,8 +54,9 @@ class QLearner {
   [[nodiscard]] bool done() const;
   // From 0 to 1.
   [[nodiscard]] double progress() const;
-  // One step of every environment, and an update of the network where one is due.
-  void step(ThreadPool& pool);
+  // One step of every environment, and an update of the network where one is due. Processes share the choices
+  // of plans, and each has the whole learner.
+  void step(ThreadPool& pool, Crew& crew = alone());
 
   [[nodiscard]] const std::vector<CurvePoint>& curve() const;
   [[nodiscard]] Agent agent() const;

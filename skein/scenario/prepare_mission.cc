@@ -51,7 +51,7 @@ const LearningOptions& checked(const LearningOptions& learning) {
 
 }  // namespace
 
-SolvedTables solve_tables(const Scenario& scenario, const World& world, ThreadPool& pool,
+SolvedTables solve_tables(const Scenario& scenario, const World& world, ThreadPool& pool, Crew& crew,
                           const std::function<void(double)>& progress) {
   const PlanningOptions& options = scenario.planning;
   SolvedTables tables{
@@ -79,7 +79,7 @@ SolvedTables solve_tables(const Scenario& scenario, const World& world, ThreadPo
     const Timing& timing = tables.timings[t];
     const SequenceRounds rounds = rounds_of(timing);
     const double constant = objective_constant(scenario, timing);
-    pool.parallel_for(tables.num_swarms * tables.num_clusters, [&](std::size_t i) {
+    const auto solve = [&](std::size_t i) {
       const std::size_t swarm = i / tables.num_clusters;
       const std::size_t cluster = i % tables.num_clusters;
       // All local rounds of a sequence are alike here: one is solved, with its part of the batteries.
@@ -121,13 +121,27 @@ SolvedTables solve_tables(const Scenario& scenario, const World& world, ThreadPo
       const double leader = batteries[members.leader] + problem.leader_shortfall -
                             world.uavs[members.leader].battery_threshold.si();
       tables.training_energy_j[at] = std::max(most, leader);
-    });
+    };
+    const std::size_t first = tables.index(t, 0, 0);
+    shared_for(crew, pool, tables.num_swarms * tables.num_clusters,
+               {.body = solve,
+                .write =
+                    [&](std::size_t i, ByteWriter& bytes) {
+                      bytes.put(tables.objective[first + i]);
+                      bytes.put(tables.training_energy_j[first + i]);
+                    },
+                .read =
+                    [&](std::size_t i, ByteCursor& bytes) {
+                      tables.objective[first + i] = bytes.get<double>();
+                      tables.training_energy_j[first + i] = bytes.get<double>();
+                    },
+                .for_all = false});
   }
   return tables;
 }
 
 PreparedMission::PreparedMission(const Scenario& scenario, std::shared_ptr<const DataSplit> data,
-                                 ThreadPool& pool, const std::function<void(double)>& progress)
+                                 ThreadPool& pool, Crew& crew, const std::function<void(double)>& progress)
     : scenario_(scenario),
       data_(std::move(data)),
       pool_(pool),
@@ -135,25 +149,37 @@ PreparedMission::PreparedMission(const Scenario& scenario, std::shared_ptr<const
       network_(build_architecture(scenario_)),
       pools_(data_->train),
       test_pools_(data_->test),
-      partition_(build_partition(scenario_, world_, pools_)),
+      partition_(build_devices(crew.is_first())),
       workspaces_(network_),
       offloader_(build_offloader(scenario_.offloading.method)) {
   checked(scenario_.learning);
   check_fit(scenario_, data_->train);
   Environment environment = planning_environment(world_, scenario_.planning);
   if (scenario_.planning.tables.empty()) {
-    environment.tables = solve_tables(scenario_, world_, pool_, progress);
+    environment.tables = solve_tables(scenario_, world_, pool_, crew, progress);
   }
   environment.start_age = environment.reward.age_cap;  // nobody has a model yet
   environment_ = std::make_shared<const Environment>(std::move(environment));
   faults_ = draw_faults(scenario_.faults, world_, scenario_.run.sequences);
+  build_leaders();
+}
+
+Partition PreparedMission::build_devices(bool with_data) const {
+  if (with_data) {
+    return build_partition(scenario_, world_, pools_);
+  }
+  Partition empty;
+  for (const Cluster& cluster : world_.clusters) {
+    empty.groups.emplace_back().members.resize(cluster.devices.count);
+  }
+  return empty;
 }
 
 OffloadResult PreparedMission::decide(const LeaderTask& task, std::span<const double> device_data) const {
   const std::size_t left = task.num_global_rounds - task.global_round;
   std::optional<BoundConstants> constants;
-  if (task.constants != nullptr) {
-    constants = within_conditions(bound_steps(scenario_.learning), *task.constants);
+  if (task.has_constants) {
+    constants = within_conditions(bound_steps(scenario_.learning), task.constants);
   }
   const OffloadingSite site{
       .swarm = task.swarm,
@@ -166,7 +192,10 @@ OffloadResult PreparedMission::decide(const LeaderTask& task, std::span<const do
       .constants = constants,
       .leader = task.members.leader,
       .conditions = task.conditions};
-  OffloadingProblem problem = build_offloading(scenario_, world_, site, device_data, task.batteries);
+  std::vector<double> batteries(world_.uavs.size());
+  std::ranges::copy(task.batteries,
+                    batteries.begin() + static_cast<std::ptrdiff_t>(world_.swarms[task.swarm].leader));
+  OffloadingProblem problem = build_offloading(scenario_, world_, site, device_data, batteries);
   const OffloadingInstance whole = problem.rounds.front();
   const bool all_there = task.members.workers.size() == whole.num_workers() &&
                          task.members.coordinators.size() == whole.num_coordinators();
@@ -186,7 +215,7 @@ OffloadResult PreparedMission::decide(const LeaderTask& task, std::span<const do
   return result;
 }
 
-CoreNetwork PreparedMission::start(Planner& planner) {
+void PreparedMission::build_leaders() {
   DataFieldSetup field{.data = data_.get(),
                        .pools = &pools_,
                        .test_pools = &test_pools_,
@@ -223,6 +252,9 @@ CoreNetwork PreparedMission::start(Planner& planner) {
           .point_size = sampled(scenario_.offloading.point_size, "point size"),
           .model_size = sampled(scenario_.offloading.model_size, "model size")},
       pool_);
+}
+
+CoreNetwork PreparedMission::start(Planner& planner, Field& field, Fleet& fleet) {
   const RewardOptions reward = scenario_.planning.reward;
   std::vector<double> drifts;
   for (std::size_t c = 0; c < world_.clusters.size(); ++c) {
@@ -230,8 +262,8 @@ CoreNetwork PreparedMission::start(Planner& planner) {
   }
   return {
       MissionSetup{.world = &world_,
-                   .field = field_.get(),
-                   .fleet = fleet_.get(),
+                   .field = &field,
+                   .fleet = &fleet,
                    .planner = &planner,
                    .initial = initial_model(scenario_, network_),
                    .initial_drifts = std::move(drifts),

@@ -236,17 +236,18 @@ void CoreNetwork::recharge(SequenceRecord& record) {
 
 // On arrival at a cluster: how far the gradient of the model that was left there has moved.
 void CoreNetwork::measure_arrivals(const SequenceRecord& record) {
+  std::vector<ClusterModel> arrived;
   for (const SwarmRecord& swarm : record.swarms) {
-    if (!swarm.active) {
-      continue;
+    if (swarm.active && clusters_[swarm.to].visited_at > 0) {
+      arrived.push_back({swarm.to, clusters_[swarm.to].model.get()});
     }
-    ClusterState& cluster = clusters_[swarm.to];
-    if (cluster.visited_at > 0) {
-      const std::vector<float> now = setup_.field->meta_gradient(swarm.to, *cluster.model);
-      const auto elapsed = static_cast<double>(state_.sequence + 1 - cluster.visited_at);
-      if (elapsed > 0.0) {
-        cluster.drift = squared_change(now, cluster.left_gradient) / (elapsed * elapsed);
-      }
+  }
+  const std::vector<std::vector<float>> now = setup_.field->meta_gradients(arrived);
+  for (std::size_t i = 0; i < arrived.size(); ++i) {
+    ClusterState& cluster = clusters_[arrived[i].cluster];
+    const auto elapsed = static_cast<double>(state_.sequence + 1 - cluster.visited_at);
+    if (elapsed > 0.0) {
+      cluster.drift = squared_change(now[i], cluster.left_gradient) / (elapsed * elapsed);
     }
   }
 }
@@ -256,10 +257,6 @@ CoreNetwork::Round CoreNetwork::prepare_round(const SequenceRecord& record, cons
   const World& world = *setup_.world;
   const FaultSchedule& faults = setup_.faults;
   Round prepared;
-  std::vector<double> batteries;
-  for (std::size_t id = 0; id < world.uavs.size(); ++id) {
-    batteries.push_back(state_.ledger.level(State::account_of_uav(id)).si());
-  }
   std::vector<std::size_t> out;
   for (std::size_t a = 0; a < world.access_points.size(); ++a) {
     if (faults.is(FaultKind::access_point, a, now_)) {
@@ -280,9 +277,11 @@ CoreNetwork::Round CoreNetwork::prepare_round(const SequenceRecord& record, cons
         .global_period = static_cast<std::size_t>(plan.timing.global_period),
         .first_iteration = iterations_,
         .model = global_,
-        .batteries = batteries,
         .members = faults.members(world, swarm, now_),
         .conditions = {.rate_factor = faults.factor(FaultKind::link, swarm, now_), .access_points_out = out}};
+    for (std::size_t id = world.swarms[swarm].leader; id < world.swarms[swarm].coordinators.end(); ++id) {
+      task.batteries.push_back(state_.ledger.level(State::account_of_uav(id)).si());
+    }
     const IndexRange& devices = world.clusters[task.cluster].devices;
     for (std::size_t i = 0; i < devices.count && !faults.all().empty(); ++i) {
       if (faults.is(FaultKind::device, devices.first + i, now_)) {
@@ -302,7 +301,8 @@ CoreNetwork::Round CoreNetwork::prepare_round(const SequenceRecord& record, cons
   }
   for (LeaderTask& task : prepared.tasks) {
     task.slowest_trip_s = slowest;
-    task.constants = constants_;
+    task.has_constants = constants_ != nullptr;
+    task.constants = constants_ != nullptr ? *constants_ : BoundConstants{};
   }
   return prepared;
 }
@@ -321,7 +321,7 @@ std::vector<double> CoreNetwork::signal(const Round& round, const std::vector<Le
       .network = {.seed = setup_.seed}};
   std::vector<std::size_t> whose;
   for (std::size_t i = 0; i < round.tasks.size(); ++i) {
-    if (!updates[i].workers.empty() && round.reachable[i]) {
+    if (updates[i].trained && round.reachable[i]) {
       whose.push_back(i);
       description.swarms.push_back(
           describe_round(*setup_.world, round.tasks[i], updates[i], round.links[i], setup_.point_size));
@@ -355,7 +355,7 @@ std::vector<SwarmUpdate> CoreNetwork::collect_updates(const Round& round, std::v
                                                       double now, SequenceRecord& record) {
   std::vector<SwarmUpdate> whole;
   for (std::size_t i = 0; i < updates.size(); ++i) {
-    if (updates[i].workers.empty()) {
+    if (!updates[i].trained) {
       continue;
     }
     const std::size_t swarm = round.tasks[i].swarm;
@@ -429,7 +429,7 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
       const std::size_t leader = tasks[i].members.leader;
       book(updates[i].energy);
       double away = 0.0;
-      if (!updates[i].workers.empty() && current.reachable[i]) {
+      if (updates[i].trained && current.reachable[i]) {
         const AccessPointTrips trip{.num_aggregations = 1,
                                     .one_way = {.distance = current.links[i].access_point_distance,
                                                 .speed = world.uavs[leader].cruise_speed}};
@@ -481,19 +481,24 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
     task.first_iteration = iterations_;
   }
   if (setup_.measures_constants && global_ != first_model) {
-    std::vector<std::vector<WorkerTask>> workers;
-    for (const LeaderUpdate& update : updates) {
-      if (!update.workers.empty()) {
-        workers.push_back(update.workers);
+    std::vector<std::size_t> clusters;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      if (updates[i].trained) {
+        clusters.push_back(tasks[i].cluster);
       }
     }
-    if (!workers.empty()) {
-      constants_ = std::make_shared<const BoundConstants>(
-          setup_.field->measure_constants(workers, *first_model, *global_));
-      record.constants = constants_;
-    }
+    constants_ = std::make_shared<const BoundConstants>(
+        setup_.field->measure_constants(clusters, *first_model, *global_));
+    record.constants = constants_;
   }
-  std::vector<Model> own_models = setup_.fleet->personalise(tasks, updates);
+  std::vector<Model> own_models = setup_.fleet->personalise(tasks);
+  std::vector<ClusterModel> of_own, of_global;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    of_own.push_back({tasks[i].cluster, &own_models[i]});
+    of_global.push_back({tasks[i].cluster, global_.get()});
+  }
+  std::vector<std::vector<float>> own_gradients = setup_.field->meta_gradients(of_own);
+  const std::vector<std::vector<float>> global_gradients = setup_.field->meta_gradients(of_global);
   double gradient_sum = 0.0;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     SwarmRecord& swarm = record.swarms[tasks[i].swarm];
@@ -501,15 +506,15 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
     swarm.objective = objective_sums[tasks[i].swarm] + setup_.objective_constant(plan.timing);
     ClusterState& cluster = clusters_[tasks[i].cluster];
     ClusterRecord& cluster_record = record.clusters[tasks[i].cluster];
-    if (!updates[i].workers.empty()) {
+    if (updates[i].trained) {
       cluster.model = std::make_shared<const Model>(std::move(own_models[i]));
-      cluster.left_gradient = setup_.field->meta_gradient(tasks[i].cluster, *cluster.model);
+      cluster.left_gradient = std::move(own_gradients[i]);
       cluster.squared_gradient = squared_norm(cluster.left_gradient);
       cluster.visited_at = state_.sequence + 1;
       cluster_record.visited = true;
       cluster_record.handed_over_s = now;
     }
-    gradient_sum += squared_norm(setup_.field->meta_gradient(tasks[i].cluster, *global_));
+    gradient_sum += squared_norm(global_gradients[i]);
     record.mean_objective += swarm.objective / static_cast<double>(tasks.size());
   }
   record.squared_meta_gradient = gradient_sum / static_cast<double>(tasks.size());
@@ -524,10 +529,14 @@ SequenceRecord CoreNetwork::step(const Progress& progress) {
   record.start_s = state_.clock.now().si();
   record.swarms.resize(world.swarms.size());
   record.clusters.resize(clusters_.size());
+  std::vector<ClusterModel> models;
   for (std::size_t c = 0; c < clusters_.size(); ++c) {
-    const ModelScore score = setup_.field->score(c, *clusters_[c].model);
-    record.clusters[c].accuracy_before = record.clusters[c].accuracy_after = score.accuracy;
-    record.clusters[c].loss_before = record.clusters[c].loss_after = score.loss;
+    models.push_back({c, clusters_[c].model.get()});
+  }
+  const std::vector<ModelScore> before = setup_.field->scores(models);
+  for (std::size_t c = 0; c < clusters_.size(); ++c) {
+    record.clusters[c].accuracy_before = record.clusters[c].accuracy_after = before[c].accuracy;
+    record.clusters[c].loss_before = record.clusters[c].loss_after = before[c].loss;
     record.clusters[c].mix = setup_.field->mix(c);
   }
   const NanojouleSum shortfall = state_.ledger.total_shortfall();
@@ -561,15 +570,22 @@ SequenceRecord CoreNetwork::step(const Progress& progress) {
     record.below_threshold += own.least_margin_j < 0.0 ? 1 : 0;
   }
   costs.below_threshold = record.below_threshold;
+  models.clear();
+  for (std::size_t c = 0; c < clusters_.size(); ++c) {
+    if (record.clusters[c].visited) {
+      models.push_back({c, clusters_[c].model.get()});
+    }
+  }
+  const std::vector<ModelScore> after = setup_.field->scores(models);
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    record.clusters[models[i].cluster].accuracy_after = after[i].accuracy;
+    record.clusters[models[i].cluster].loss_after = after[i].loss;
+  }
   for (std::size_t c = 0; c < clusters_.size(); ++c) {
     ClusterState& cluster = clusters_[c];
     ClusterRecord& own = record.clusters[c];
     cluster.age = own.visited ? 0.0 : cluster.age + 1.0;
-    if (own.visited) {
-      const ModelScore score = setup_.field->score(c, *cluster.model);
-      own.accuracy_after = score.accuracy;
-      own.loss_after = score.loss;
-    } else {
+    if (!own.visited) {
       const double age = planned_age(c);
       costs.gradient_sum +=
           setup_.gradient(age, drifts[c], age * drifts[c], cluster.squared_gradient * gradient_scale());

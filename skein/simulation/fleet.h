@@ -30,12 +30,13 @@ struct LeaderTask {
   std::size_t global_period = 1;      // tau_G: local rounds in this task
   std::size_t first_iteration = 0;    // local iterations of the mission before: names random streams
   std::shared_ptr<const Model> model{};
-  std::vector<double> batteries{};            // J, of every UAV of the world
+  std::vector<double> batteries{};            // J, of the swarm's UAVs: leader, workers, coordinators
   SwarmMembers members{};                     // who takes part
   std::vector<std::size_t> silent_devices{};  // numbers within the cluster
   LinkConditions conditions{};
-  std::shared_ptr<const BoundConstants> constants{};  // as the core network has measured them; or none yet
-  double slowest_trip_s = 0.0;                        // of all leaders to an access point and back
+  bool has_constants = false;  // of the bounds, as the core network has measured them
+  BoundConstants constants{};
+  double slowest_trip_s = 0.0;  // of all leaders to an access point and back
 };
 
 struct EnergyUse {
@@ -61,7 +62,7 @@ struct OffloadSummary {
 
 struct LeaderUpdate {
   SwarmUpdate swarm{};                   // model after the round, and what each worker did
-  std::vector<WorkerTask> workers{};     // with the data that they hold at the end, for personalising
+  bool trained = false;                  // somebody had data
   std::vector<OffloadSummary> rounds{};  // one per local round
   std::string culprit{};                 // why nothing was trained, if so
   std::vector<EnergyUse> energy{};       // of gathering, training and models; not of flying
@@ -70,6 +71,7 @@ struct LeaderUpdate {
   double model_bits = 0.0;               // between workers and leader
   std::uint64_t points_sent = 0;         // by devices
   std::uint64_t points_trained = 0;      // held by workers, summed over local rounds
+  double seconds = 0.0;                  // that it took to compute: how heavy the task is
 };
 
 class Fleet {
@@ -81,11 +83,12 @@ class Fleet {
   Fleet(Fleet&&) = delete;
   Fleet& operator=(Fleet&&) = delete;
 
-  // One global round of all active swarms, in order. Throws Divergence.
+  // One global round of all active swarms, in order. What the workers hold at the end stays in the fleet.
+  // Throws Divergence.
   virtual std::vector<LeaderUpdate> run(std::span<const LeaderTask> tasks) = 0;
-  // Each swarm's model made its own, on the data that its workers hold.
-  virtual std::vector<Model> personalise(std::span<const LeaderTask> tasks,
-                                         std::span<const LeaderUpdate> updates) = 0;
+  // Each swarm's model made its own, on the data that its workers hold since the last round. A task per swarm
+  // of that round.
+  virtual std::vector<Model> personalise(std::span<const LeaderTask> tasks) = 0;
 };
 
 }  // namespace skein

@@ -1,6 +1,7 @@
 #include "skein/simulation/local_fleet.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -11,6 +12,27 @@
 #include "skein/world/timing.h"
 
 namespace skein {
+namespace {
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+double points_of(std::span<const SwarmUpdate> updates) {
+  double sum = 0.0;
+  for (const SwarmUpdate& update : updates) {
+    sum += update.points_processed();
+  }
+  return sum;
+}
+
+}  // namespace
 
 // Data of one local round: who holds what, and what was sent.
 struct LocalFleet::Gathered {
@@ -169,9 +191,12 @@ std::vector<LeaderUpdate> LocalFleet::run(std::span<const LeaderTask> tasks) {
   std::vector<OffloadResult> decisions(tasks.size());
   std::vector<SwarmLinks> links(tasks.size());
   std::vector<std::shared_ptr<const Model>> models(tasks.size());
+  held_.clear();
   pool_.parallel_for(tasks.size(), [&](std::size_t i) {
+    const Stopwatch watch;
     decisions[i] = decide(tasks[i]);
     links[i] = swarm_links(world, tasks[i].swarm, tasks[i].cluster, tasks[i].sequence, tasks[i].conditions);
+    updates[i].seconds += watch.seconds();
   });
   std::size_t num_rounds = 0;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -183,10 +208,12 @@ std::vector<LeaderUpdate> LocalFleet::run(std::span<const LeaderTask> tasks) {
   for (std::size_t k = 0; k < num_rounds; ++k) {
     std::vector<Gathered> gathered(tasks.size());
     pool_.parallel_for(tasks.size(), [&](std::size_t i) {
+      const Stopwatch watch;
       if (decisions[i].status != OffloadStatus::infeasible) {
         gathered[i] = gather(tasks[i], links[i], decisions[i].decisions[k], k);
         book(tasks[i], links[i], decisions[i].decisions[k], gathered[i], updates[i]);
       }
+      updates[i].seconds += watch.seconds();
     });
     std::vector<SwarmTask> training;
     std::vector<std::size_t> whose;
@@ -244,11 +271,15 @@ std::vector<LeaderUpdate> LocalFleet::run(std::span<const LeaderTask> tasks) {
     if (training.empty()) {
       continue;
     }
+    const Stopwatch watch;
     std::vector<SwarmUpdate> trained = setup_.trainer->train(training, {});
+    const double seconds_per_point = watch.seconds() / std::max(1.0, points_of(trained));
     for (std::size_t t = 0; t < trained.size(); ++t) {
       LeaderUpdate& update = updates[whose[t]];
       models[whose[t]] = std::make_shared<const Model>(trained[t].model);
-      update.workers = std::move(training[t].workers);
+      held_[tasks[whose[t]].swarm] = std::move(training[t].workers);
+      update.trained = true;
+      update.seconds += seconds_per_point * trained[t].points_processed();
       // Reports of all local rounds together.
       if (update.swarm.workers.empty()) {
         update.swarm.workers = trained[t].workers;
@@ -271,14 +302,13 @@ std::vector<LeaderUpdate> LocalFleet::run(std::span<const LeaderTask> tasks) {
   return updates;
 }
 
-std::vector<Model> LocalFleet::personalise(std::span<const LeaderTask> tasks,
-                                           std::span<const LeaderUpdate> updates) {
-  expect(tasks.size() == updates.size(), "every task has its update");
+std::vector<Model> LocalFleet::personalise(std::span<const LeaderTask> tasks) {
   std::vector<Model> models(tasks.size());
   std::vector<SwarmTask> training;
   std::vector<std::size_t> whose;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    if (updates[i].workers.empty()) {
+    const auto held = held_.find(tasks[i].swarm);
+    if (held == held_.end()) {
       models[i] = *tasks[i].model;
       continue;
     }
@@ -288,7 +318,7 @@ std::vector<Model> LocalFleet::personalise(std::span<const LeaderTask> tasks,
                         .first_iteration = tasks[i].first_iteration,
                         .local_period = 1,
                         .num_local_aggregations = 1,
-                        .workers = updates[i].workers});
+                        .workers = held->second});
   }
   if (!training.empty()) {
     std::vector<SwarmUpdate> own = setup_.trainer->personalise(training);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -33,8 +34,7 @@ class LocalFleet final : public Fleet {
   LocalFleet(LocalFleetSetup setup, ThreadPool& pool) : setup_(std::move(setup)), pool_(pool) {}
 
   std::vector<LeaderUpdate> run(std::span<const LeaderTask> tasks) override;
-  std::vector<Model> personalise(std::span<const LeaderTask> tasks,
-                                 std::span<const LeaderUpdate> updates) override;
+  std::vector<Model> personalise(std::span<const LeaderTask> tasks) override;
 
  private:
   struct Gathered;
@@ -46,6 +46,7 @@ class LocalFleet final : public Fleet {
 
   LocalFleetSetup setup_;
   ThreadPool& pool_;
+  std::map<std::size_t, std::vector<WorkerTask>> held_;  // by each swarm's workers, after the last round
 };
 
 }  // namespace skein

@@ -1,0 +1,420 @@
+#include "adapters/mpi/mission_ranks.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <optional>
+
+#include "skein/base/expect.h"
+#include "skein/simulation/fleet_bytes.h"
+
+namespace skein {
+namespace {
+
+// Adds the time that it lives to a sum.
+class Busy {
+ public:
+  explicit Busy(double& seconds) : seconds_(seconds) {}
+  ~Busy() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+  Busy(Busy&&) = delete;
+  Busy& operator=(Busy&&) = delete;
+
+ private:
+  double& seconds_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+RankReport report(double busy_s) {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return {.busy_s = busy_s,
+          .processor_s = seconds(usage.ru_utime) + seconds(usage.ru_stime),
+          .peak_memory_bytes = 1024.0 * static_cast<double>(usage.ru_maxrss)};
+}
+
+template <class T>
+std::vector<T> picked(std::span<const T> all, const std::vector<std::size_t>& items) {
+  std::vector<T> some;
+  some.reserve(items.size());
+  for (const std::size_t i : items) {
+    some.push_back(all[i]);
+  }
+  return some;
+}
+
+// The one that a single process would have met first: all swarms train a local round before the next.
+class FirstDivergence {
+ public:
+  explicit FirstDivergence(std::span<const LeaderTask> tasks) : tasks_(tasks) {}
+
+  void add(const Divergence::Place& place) {
+    const LeaderTask& any = tasks_.front();
+    const auto round = [&](const Divergence::Place& p) {
+      return (p.iteration - any.first_iteration) / std::max<std::size_t>(1, any.local_period);
+    };
+    if (!first_ || std::pair(round(place), place.swarm) < std::pair(round(*first_), first_->swarm)) {
+      first_ = place;
+    }
+  }
+  void throw_if_any() const {
+    if (first_) {
+      throw Divergence(*first_);
+    }
+  }
+
+ private:
+  std::span<const LeaderTask> tasks_;
+  std::optional<Divergence::Place> first_;
+};
+
+}  // namespace
+
+std::vector<std::vector<std::size_t>> balance(std::span<const double> loads, std::size_t num_processes) {
+  std::vector<std::size_t> order(loads.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return loads[a] > loads[b]; });
+  std::vector<std::vector<std::size_t>> parts(num_processes);
+  std::vector<double> sums(num_processes, 0.0);
+  for (const std::size_t task : order) {
+    const auto least = static_cast<std::size_t>(std::ranges::min_element(sums) - sums.begin());
+    sums[least] += loads[task];
+    parts[least].push_back(task);
+  }
+  for (std::vector<std::size_t>& part : parts) {
+    std::ranges::sort(part);
+  }
+  return parts;
+}
+
+class MissionRanks::SharedFleet final : public Fleet {
+ public:
+  explicit SharedFleet(MissionRanks& ranks) : ranks_(ranks) {}
+
+  std::vector<LeaderUpdate> run(std::span<const LeaderTask> tasks) override { return ranks_.run(tasks); }
+  std::vector<Model> personalise(std::span<const LeaderTask> tasks) override {
+    return ranks_.personalise(tasks);
+  }
+
+ private:
+  MissionRanks& ranks_;
+};
+
+class MissionRanks::SharedField final : public Field {
+ public:
+  SharedField(MissionRanks& ranks, Field& own) : ranks_(ranks), own_(own) {}
+
+  [[nodiscard]] std::size_t sequence() const override { return own_.sequence(); }
+  [[nodiscard]] std::size_t num_points(std::size_t device) const override { return own_.num_points(device); }
+  [[nodiscard]] std::vector<std::vector<DataPoint>> offload(std::size_t device,
+                                                            std::span<const double> shares,
+                                                            std::uint64_t round) const override {
+    return own_.offload(device, shares, round);
+  }
+  [[nodiscard]] std::shared_ptr<const FeatureDrift> feature_drift(std::size_t cluster) const override {
+    return own_.feature_drift(cluster);
+  }
+  BoundConstants measure_constants(std::span<const std::size_t> clusters, const Model& before,
+                                   const Model& after) override {
+    return own_.measure_constants(clusters, before, after);
+  }
+  std::vector<ModelScore> scores(std::span<const ClusterModel> models) override {
+    return ranks_.scores(models);
+  }
+  std::vector<std::vector<float>> meta_gradients(std::span<const ClusterModel> models) override {
+    return ranks_.meta_gradients(models);
+  }
+  [[nodiscard]] const LabelMix& mix(std::size_t cluster) const override { return own_.mix(cluster); }
+  void advance() override { own_.advance(); }
+  [[nodiscard]] std::string save() const override { return own_.save(); }
+  void restore(const std::string& bytes) override { own_.restore(bytes); }
+  [[nodiscard]] std::string save(std::size_t cluster) const override { return own_.save(cluster); }
+  void restore(std::size_t cluster, const std::string& bytes) override { own_.restore(cluster, bytes); }
+  void forget() override { own_.forget(); }
+
+ private:
+  MissionRanks& ranks_;
+  Field& own_;
+};
+
+MissionRanks::MissionRanks(Crew& crew, Field& field, Fleet& fleet)
+    : crew_(crew),
+      own_field_(field),
+      own_fleet_(fleet),
+      field_(std::make_unique<SharedField>(*this, field)),
+      fleet_(std::make_unique<SharedFleet>(*this)),
+      known_(crew.size()) {}
+MissionRanks::~MissionRanks() = default;
+
+Field& MissionRanks::field() { return crew_.size() > 1 ? *field_ : own_field_; }
+Fleet& MissionRanks::fleet() { return crew_.size() > 1 ? *fleet_ : own_fleet_; }
+
+ByteWriter MissionRanks::begin(Request request, std::size_t rank, std::span<const std::size_t> clusters) {
+  std::vector<std::size_t> lacking;
+  const std::size_t now = own_field_.sequence() + 1;
+  for (const std::size_t cluster : clusters) {
+    if (std::exchange(known_[rank][cluster], now) != now) {
+      lacking.push_back(cluster);
+    }
+  }
+  ByteWriter bytes;
+  bytes.put(request);
+  bytes.put<std::uint64_t>(own_field_.sequence());
+  bytes.put<std::uint64_t>(lacking.size());
+  for (const std::size_t cluster : lacking) {
+    bytes.put<std::uint64_t>(cluster);
+    bytes.put_text(own_field_.save(cluster));
+  }
+  return bytes;
+}
+
+void MissionRanks::send(std::size_t rank, std::string bytes) {
+  ++traffic_.messages;
+  traffic_.bytes += bytes.size();
+  crew_.send(rank, bytes);
+}
+
+std::string MissionRanks::receive(std::size_t rank) {
+  std::string bytes = crew_.receive(rank);
+  ++traffic_.messages;
+  traffic_.bytes += bytes.size();
+  return bytes;
+}
+
+template <class Result, class Own, class Read>
+std::vector<Result> MissionRanks::gather(std::size_t count, const std::vector<Items>& parts, const Own& own,
+                                         const Read& read) {
+  std::vector<Result> all(count);
+  {
+    const Busy busy(busy_s_);
+    std::vector<Result> mine = own(parts[0]);
+    for (std::size_t k = 0; k < mine.size(); ++k) {
+      all[parts[0][k]] = std::move(mine[k]);
+    }
+  }
+  for (std::size_t rank = 1; rank < crew_.size(); ++rank) {
+    if (!parts[rank].empty()) {
+      const std::string text = receive(rank);
+      ByteCursor bytes(text);
+      for (const std::size_t i : parts[rank]) {
+        all[i] = read(bytes);
+      }
+    }
+  }
+  return all;
+}
+
+std::vector<LeaderUpdate> MissionRanks::run(std::span<const LeaderTask> tasks) {
+  // Who has not been measured yet is taken for the mean of all who have.
+  double known = 0.0;
+  for (const auto& [swarm, seconds] : loads_) {
+    known += seconds / static_cast<double>(loads_.size());
+  }
+  std::vector<double> loads;
+  for (const LeaderTask& task : tasks) {
+    const auto found = loads_.find(task.swarm);
+    loads.push_back(found != loads_.end() ? found->second : std::max(known, 1e-6));
+  }
+  const std::vector<Items> parts = balance(loads, crew_.size());
+  homes_.clear();
+  for (std::size_t rank = 0; rank < crew_.size(); ++rank) {
+    std::vector<std::size_t> clusters;
+    for (const std::size_t i : parts[rank]) {
+      homes_[tasks[i].swarm] = rank;
+      clusters.push_back(tasks[i].cluster);
+    }
+    if (rank > 0 && !clusters.empty()) {
+      ByteWriter bytes = begin(Request::run, rank, clusters);
+      put_tasks(bytes, picked(tasks, parts[rank]));
+      send(rank, bytes.take());
+    }
+  }
+  std::vector<LeaderUpdate> updates(tasks.size());
+  FirstDivergence divergence(tasks);
+  try {
+    const Busy busy(busy_s_);
+    std::vector<LeaderUpdate> own = own_fleet_.run(picked(tasks, parts[0]));
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      updates[parts[0][k]] = std::move(own[k]);
+    }
+  } catch (const Divergence& error) {
+    divergence.add(error.place());
+  }
+  for (std::size_t rank = 1; rank < crew_.size(); ++rank) {
+    if (parts[rank].empty()) {
+      continue;
+    }
+    const std::string text = receive(rank);
+    ByteCursor bytes(text);
+    if (bytes.get<std::uint8_t>() != 0) {
+      divergence.add(get_divergence(bytes));
+      continue;
+    }
+    for (const std::size_t i : parts[rank]) {
+      updates[i] = get_update(bytes);
+    }
+  }
+  divergence.throw_if_any();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    loads_[tasks[i].swarm] = updates[i].seconds;
+  }
+  return updates;
+}
+
+std::vector<Model> MissionRanks::personalise(std::span<const LeaderTask> tasks) {
+  std::vector<Items> parts(crew_.size());
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const auto home = homes_.find(tasks[i].swarm);
+    expect(home != homes_.end(), "who personalises was in the last round");
+    parts[home->second].push_back(i);
+  }
+  for (std::size_t rank = 1; rank < crew_.size(); ++rank) {
+    if (!parts[rank].empty()) {
+      ByteWriter bytes = begin(Request::personalise, rank, {});
+      put_tasks(bytes, picked(tasks, parts[rank]));
+      send(rank, bytes.take());
+    }
+  }
+  return gather<Model>(
+      tasks.size(), parts, [&](const Items& own) { return own_fleet_.personalise(picked(tasks, own)); },
+      [](ByteCursor& bytes) { return bytes.get_list<Model>(); });
+}
+
+std::vector<MissionRanks::Items> MissionRanks::even_parts(std::size_t count) const {
+  std::vector<Items> parts(crew_.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    parts[i % crew_.size()].push_back(i);
+  }
+  return parts;
+}
+
+void MissionRanks::send_models(Request request, std::span<const ClusterModel> models,
+                               const std::vector<Items>& parts) {
+  for (std::size_t rank = 1; rank < crew_.size(); ++rank) {
+    if (parts[rank].empty()) {
+      continue;
+    }
+    std::vector<std::size_t> clusters;
+    for (const std::size_t i : parts[rank]) {
+      clusters.push_back(models[i].cluster);
+    }
+    ByteWriter bytes = begin(request, rank, clusters);
+    bytes.put<std::uint64_t>(clusters.size());
+    const Model* last = nullptr;  // one that several clusters share goes once
+    for (const std::size_t i : parts[rank]) {
+      bytes.put<std::uint64_t>(models[i].cluster);
+      bytes.put<std::uint8_t>(models[i].model == last ? 1 : 0);
+      if (models[i].model != last) {
+        bytes.put_list(*models[i].model);
+      }
+      last = models[i].model;
+    }
+    send(rank, bytes.take());
+  }
+}
+
+std::vector<ModelScore> MissionRanks::scores(std::span<const ClusterModel> models) {
+  const std::vector<Items> parts = even_parts(models.size());
+  send_models(Request::scores, models, parts);
+  return gather<ModelScore>(
+      models.size(), parts, [&](const Items& own) { return own_field_.scores(picked(models, own)); },
+      [](ByteCursor& bytes) { return bytes.get<ModelScore>(); });
+}
+
+std::vector<std::vector<float>> MissionRanks::meta_gradients(std::span<const ClusterModel> models) {
+  const std::vector<Items> parts = even_parts(models.size());
+  send_models(Request::gradients, models, parts);
+  return gather<std::vector<float>>(
+      models.size(), parts, [&](const Items& own) { return own_field_.meta_gradients(picked(models, own)); },
+      [](ByteCursor& bytes) { return bytes.get_list<std::vector<float>>(); });
+}
+
+void MissionRanks::finish() {
+  traffic_.ranks.push_back(report(busy_s_));
+  for (std::size_t rank = 1; rank < crew_.size(); ++rank) {
+    crew_.send(rank, begin(Request::finish, rank, {}).take());
+    const std::string text = crew_.receive(rank);
+    traffic_.ranks.push_back(ByteCursor(text).get<RankReport>());
+  }
+}
+
+void MissionRanks::serve() {
+  std::uint64_t sequence = 0;
+  while (true) {
+    const std::string text = crew_.receive(0);
+    ByteCursor bytes(text);
+    const auto request = bytes.get<Request>();
+    if (const auto now = bytes.get<std::uint64_t>(); now != sequence) {
+      own_field_.forget();
+      sequence = now;
+    }
+    for (auto left = bytes.get<std::uint64_t>(); left > 0; --left) {
+      const auto cluster = bytes.get<std::uint64_t>();
+      const std::string data = bytes.get_text();
+      own_field_.restore(cluster, data);
+    }
+    crew_.send(0, answer(request, bytes));
+    if (request == Request::finish) {
+      return;
+    }
+  }
+}
+
+std::string MissionRanks::answer(Request request, ByteCursor& bytes) {
+  ByteWriter reply;
+  if (request == Request::finish) {
+    reply.put(report(busy_s_));
+    return reply.take();
+  }
+  const Busy busy(busy_s_);
+  if (request == Request::run) {
+    const std::vector<LeaderTask> tasks = get_tasks(bytes);
+    try {
+      const std::vector<LeaderUpdate> updates = own_fleet_.run(tasks);
+      reply.put<std::uint8_t>(0);
+      for (const LeaderUpdate& update : updates) {
+        put_update(reply, update);
+      }
+    } catch (const Divergence& error) {
+      reply = ByteWriter();
+      reply.put<std::uint8_t>(1);
+      put_divergence(reply, error.place());
+    }
+  } else if (request == Request::personalise) {
+    for (const Model& model : own_fleet_.personalise(get_tasks(bytes))) {
+      reply.put_list(model);
+    }
+  } else {
+    std::vector<Model> models;
+    std::vector<std::pair<std::size_t, std::size_t>> which;  // cluster, model
+    for (auto left = bytes.get<std::uint64_t>(); left > 0; --left) {
+      const auto cluster = bytes.get<std::uint64_t>();
+      if (bytes.get<std::uint8_t>() == 0) {
+        models.push_back(bytes.get_list<Model>());
+      }
+      which.emplace_back(cluster, models.size() - 1);
+    }
+    std::vector<ClusterModel> list;
+    for (const auto& [cluster, model] : which) {
+      list.push_back({cluster, &models[model]});
+    }
+    if (request == Request::scores) {
+      for (const ModelScore& score : own_field_.scores(list)) {
+        reply.put(score);
+      }
+    } else {
+      for (const std::vector<float>& gradient : own_field_.meta_gradients(list)) {
+        reply.put_list(gradient);
+      }
+    }
+  }
+  return reply.take();
+}
+
+}  // namespace skein
