@@ -15,7 +15,7 @@ Surrogate fly_surrogate(const Scenario& scenario) {
   const World world = build_world(scenario, pool);
   Environment built = planning_environment(world, scenario.planning);
   if (scenario.planning.tables.empty()) {
-    built.tables = solve_tables(scenario, world, pool, [](double) {});
+    built.tables = solve_tables(scenario, world, pool, alone(), [](double) {});
   }
   const auto environment = std::make_shared<const Environment>(std::move(built));
   const Environment& e = *environment;

@@ -38,6 +38,13 @@ double objective_constant(const Scenario& scenario, const Timing& timing) {
          (bound.constant + scenario.offloading.gradient_weight * from_start.start);
 }
 
+// The same for all swarms.
+template <class Q>
+Q sampled(const World& world, const Distribution<Q>& distribution, const char* purpose) {
+  RandomStream stream(world.seed, purpose);
+  return distribution.sample(stream);
+}
+
 // Learning as it is in a mission: periods are the planner's choice.
 const LearningOptions& checked(const LearningOptions& learning) {
   const Topology topology = algorithm(learning.algorithm).topology;
@@ -238,10 +245,6 @@ void PreparedMission::build_leaders() {
                              .pools = &pools_,
                              .seed = world_.seed},
       workspaces_, pool_);
-  const auto sampled = [&](const auto& distribution, const char* purpose) {
-    RandomStream stream(world_.seed, purpose);
-    return distribution.sample(stream);
-  };
   fleet_ = std::make_unique<LocalFleet>(
       LocalFleetSetup{
           .world = &world_,
@@ -249,8 +252,8 @@ void PreparedMission::build_leaders() {
           .trainer = trainer_.get(),
           .decide = [this](const LeaderTask& task,
                            std::span<const double> device_data) { return decide(task, device_data); },
-          .point_size = sampled(scenario_.offloading.point_size, "point size"),
-          .model_size = sampled(scenario_.offloading.model_size, "model size")},
+          .point_size = sampled(world_, scenario_.offloading.point_size, "point size"),
+          .model_size = sampled(world_, scenario_.offloading.model_size, "model size")},
       pool_);
 }
 
@@ -290,8 +293,8 @@ CoreNetwork PreparedMission::start(Planner& planner, Field& field, Fleet& fleet)
                    .first_timing = environment_->tables.timings.front(),
                    .sequences = scenario_.run.sequences,
                    .seed = world_.seed,
-                   .point_size = sampled(scenario_.offloading.point_size, "point size"),
-                   .model_size = sampled(scenario_.offloading.model_size, "model size"),
+                   .point_size = sampled(world_, scenario_.offloading.point_size, "point size"),
+                   .model_size = sampled(world_, scenario_.offloading.model_size, "model size"),
                    .faults = FaultSchedule(faults_),
                    .measures_constants = scenario_.offloading.constants == ConstantsSource::measured},
       pool_};
