@@ -12,6 +12,14 @@ namespace skein {
 namespace {
 
 // Two clusters of two devices each; the features of the first one drift if they are told to.
+ModelScore score(DataField& field, std::size_t cluster, const Model& model) {
+  return field.scores(std::vector<ClusterModel>{{cluster, &model}}).front();
+}
+
+std::vector<float> meta_gradient(DataField& field, std::size_t cluster, const Model& model) {
+  return field.meta_gradients(std::vector<ClusterModel>{{cluster, &model}}).front();
+}
+
 class DataFieldTest : public ::testing::Test {
  protected:
   DataFieldTest() {
@@ -51,15 +59,15 @@ TEST_F(DataFieldTest, FeaturesAreStoredOnesUntilTheyDrift) {
   EXPECT_EQ(still.feature_drift(0), nullptr);
   EXPECT_EQ(turning.feature_drift(1), nullptr);
   for (std::size_t cluster = 0; cluster < 2; ++cluster) {
-    EXPECT_EQ(still.score(cluster, model).loss, turning.score(cluster, model).loss);
-    EXPECT_EQ(still.meta_gradient(cluster, model), turning.meta_gradient(cluster, model));
+    EXPECT_EQ(score(still, cluster, model).loss, score(turning, cluster, model).loss);
+    EXPECT_EQ(meta_gradient(still, cluster, model), meta_gradient(turning, cluster, model));
   }
   still.advance();
   turning.advance();
-  EXPECT_NE(still.score(0, model).loss, turning.score(0, model).loss);
-  EXPECT_NE(still.meta_gradient(0, model), turning.meta_gradient(0, model));
-  EXPECT_EQ(still.score(1, model).loss, turning.score(1, model).loss);
-  EXPECT_EQ(still.meta_gradient(1, model), turning.meta_gradient(1, model));
+  EXPECT_NE(score(still, 0, model).loss, score(turning, 0, model).loss);
+  EXPECT_NE(meta_gradient(still, 0, model), meta_gradient(turning, 0, model));
+  EXPECT_EQ(score(still, 1, model).loss, score(turning, 1, model).loss);
+  EXPECT_EQ(meta_gradient(still, 1, model), meta_gradient(turning, 1, model));
 }
 
 // The test set turned by hand gives the same score.
@@ -83,8 +91,8 @@ TEST_F(DataFieldTest, ScoresOnPresentFeatures) {
   Workspaces workspaces(problem_.network);
   const Model model = *problem_.initial();
   const Evaluation expected = evaluate(model, turned, samples, workspaces, pool_);
-  EXPECT_EQ(field.score(0, model).loss, expected.loss);
-  EXPECT_EQ(field.score(0, model).accuracy, expected.accuracy);
+  EXPECT_EQ(score(field, 0, model).loss, expected.loss);
+  EXPECT_EQ(score(field, 0, model).accuracy, expected.accuracy);
 }
 
 TEST_F(DataFieldTest, PointsKnowWhenTheyWereCollected) {
@@ -114,8 +122,8 @@ TEST_F(DataFieldTest, ComesBackAsItWasSaved) {
   const Model model = *problem_.initial();
   for (int sequence = 0; sequence < 2; ++sequence) {
     EXPECT_EQ(field.save(), other.save());
-    EXPECT_EQ(field.score(0, model).loss, other.score(0, model).loss);
-    EXPECT_EQ(field.meta_gradient(0, model), other.meta_gradient(0, model));
+    EXPECT_EQ(score(field, 0, model).loss, score(other, 0, model).loss);
+    EXPECT_EQ(meta_gradient(field, 0, model), meta_gradient(other, 0, model));
     field.advance();
     other.advance();
   }
