@@ -144,19 +144,24 @@ void sweep(const OptimizeOptions& options, Scenario scenario, ThreadPool& pool) 
     scenario.offloading.learning_weight = options.weights[i];
     const Problems problems = prepare(scenario, pool);
     const Summary s = summarise(solve(scenario, problems, scenario.offloading.method, pool));
-    table.add({fmt::format("{}", options.weights[i]), fmt::format("{:.5g}", s.objective),
-               fmt::format("{:.4g}", s.energy), fmt::format("{:.4f}", s.rho), fmt::format("{:.4f}", s.varrho),
-               fmt::format("{:.4f}", s.ratio_sum), fmt::format("{:.0f}", s.processed),
-               fmt::format("{:.1f}", s.clock / 1e6), fmt::format("{} of {}", s.solved, s.swarms)});
+    // Without a decision there are no numbers.
+    const auto text = [&](const char* format, double value) {
+      return s.solved > 0 ? fmt::format(fmt::runtime(format), value) : std::string("-");
+    };
+    const auto number = [&](double value) { return s.solved > 0 ? Json(value) : Json(); };
+    table.add({fmt::format("{}", options.weights[i]), text("{:.5g}", s.objective), text("{:.4g}", s.energy),
+               text("{:.4f}", s.rho), text("{:.4f}", s.varrho), text("{:.4f}", s.ratio_sum),
+               text("{:.0f}", s.processed), text("{:.1f}", s.clock / 1e6),
+               fmt::format("{} of {}", s.solved, s.swarms)});
     rows.push_back({{"learning_weight", options.weights[i]},
-                    {"objective", s.objective},
-                    {"energy_j", s.energy},
-                    {"learning", s.learning},
-                    {"mean_rho", s.rho},
-                    {"mean_varrho", s.varrho},
-                    {"mean_alpha_sum", s.ratio_sum},
-                    {"processed_points", s.processed},
-                    {"mean_clock_hz", s.clock},
+                    {"objective", number(s.objective)},
+                    {"energy_j", number(s.energy)},
+                    {"learning", number(s.learning)},
+                    {"mean_rho", number(s.rho)},
+                    {"mean_varrho", number(s.varrho)},
+                    {"mean_alpha_sum", number(s.ratio_sum)},
+                    {"processed_points", number(s.processed)},
+                    {"mean_clock_hz", number(s.clock)},
                     {"solved", s.solved},
                     {"swarms", s.swarms}});
   }
