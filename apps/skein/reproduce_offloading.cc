@@ -319,7 +319,9 @@ std::string reproduce_offloading(const ReproduceOptions& options, const fs::path
             "met):\n\n" +
             markdown_table(methods) + "\n";
     draw(behaviour_figure, directory, std::string(setting) + "-behaviour");
-    draw(savings_figure, directory, std::string(setting) + "-savings");
+    if (!draw(savings_figure, directory, std::string(setting) + "-savings")) {
+      text += "There are no pictures, as gnuplot is not here; their numbers are in the .csv files.\n\n";
+    }
   }
   return text;
 }
