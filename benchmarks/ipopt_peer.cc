@@ -265,6 +265,7 @@ IpoptResult solve_with_ipopt(gp::SmoothProgram& program, std::span<const double>
       Ipopt::SmartPtr<Ipopt::TNLP>(static_cast<Ipopt::TNLP*>(Ipopt::GetRawPtr(adapter))));
   IpoptResult result = adapter->result;
   result.solved = status == Ipopt::Solve_Succeeded || status == Ipopt::Solved_To_Acceptable_Level;
+  result.infeasible = status == Ipopt::Infeasible_Problem_Detected;
   if (Ipopt::IsValid(application->Statistics())) {
     result.iterations = static_cast<std::size_t>(application->Statistics()->IterationCount());
   }

@@ -12,6 +12,7 @@ namespace skein {
 
 struct IpoptResult {
   bool solved = false;
+  bool infeasible = false;  // near where it stopped, constraints can be met no better
   double objective = 0.0;
   std::vector<double> x{};
   std::size_t iterations = 0;

@@ -13,12 +13,19 @@ namespace skein::app {
 namespace {
 
 std::string numbers(const Figure& figure) {
-  std::string text = "panel,series,x,y\n";
+  const bool has_spread = std::ranges::any_of(figure.panels, [](const Panel& panel) {
+    return std::ranges::any_of(panel.series, [](const Series& series) { return !series.spread.empty(); });
+  });
+  std::string text = has_spread ? "panel,series,x,y,spread\n" : "panel,series,x,y\n";
   for (const Panel& panel : figure.panels) {
     for (const Series& series : panel.series) {
       for (std::size_t i = 0; i < series.curve.values.size(); ++i) {
-        fmt::format_to(std::back_inserter(text), "\"{}\",\"{}\",{},{}\n", panel.title, series.title,
+        fmt::format_to(std::back_inserter(text), "\"{}\",\"{}\",{},{}", panel.title, series.title,
                        series.curve.iterations[i], series.curve.values[i]);
+        if (has_spread) {
+          text += series.spread.empty() ? "," : fmt::format(",{}", series.spread[i]);
+        }
+        text += '\n';
       }
     }
   }
@@ -60,12 +67,22 @@ std::string script(const Figure& figure, const std::string& output) {
       const Series& series = panel.series[i];
       fmt::format_to(out, "$data{} << end_of_data\n", block);
       for (std::size_t p = 0; p < series.curve.values.size(); ++p) {
-        fmt::format_to(out, "{} {}\n", series.curve.iterations[p], series.curve.values[p]);
+        const double value = series.curve.values[p];
+        const double spread = series.spread.empty() ? 0.0 : series.spread[p];
+        fmt::format_to(out, "{} {} {} {}\n", series.curve.iterations[p], value, value - spread,
+                       value + spread);
       }
       text += "end_of_data\n";
-      fmt::format_to(std::back_inserter(plots), "{}$data{} with lines lc rgb '{}' lw {} dt {} title {}",
-                     i > 0 ? ", " : "", block, series.colour, series.dashed ? 1.5 : 2.2,
-                     series.dashed ? 2 : 1, quoted(series.title));
+      plots += i > 0 ? ", " : "";
+      if (!series.spread.empty()) {
+        fmt::format_to(
+            std::back_inserter(plots),
+            "$data{} using 1:3:4 with filledcurves lc rgb '{}' fs transparent solid 0.15 noborder notitle, ",
+            block, series.colour);
+      }
+      fmt::format_to(std::back_inserter(plots),
+                     "$data{} using 1:2 with lines lc rgb '{}' lw {} dt {} title {}", block, series.colour,
+                     series.dashed ? 1.5 : 2.2, series.dashed ? 2 : 1, quoted(series.title));
       ++block;
     }
     plots += '\n';

@@ -12,8 +12,9 @@ namespace skein::app {
 struct Series {
   std::string title;
   Curve curve;
-  std::string colour;   // "#0072B2"
-  bool dashed = false;  // for what others measured
+  std::string colour;            // "#0072B2"
+  bool dashed = false;           // for what others measured
+  std::vector<double> spread{};  // of each value, drawn as a band around the curve; none if empty
 };
 
 struct Panel {

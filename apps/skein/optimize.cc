@@ -6,11 +6,10 @@
 #include <numeric>
 
 #include "command.h"
-#include "figure.h"
+#include "offload_view.h"
 #include "progress.h"
 #include "skein/base/file.h"
 #include "skein/base/thread_pool.h"
-#include "skein/offloading/certificate.h"
 #include "skein/offloading/instance_json.h"
 #include "skein/scenario/build.h"
 #include "skein/scenario/prepare_offloading.h"
@@ -28,15 +27,10 @@ struct OptimizeOptions {
   bool compare = false;
 };
 
-struct Timed {
-  OffloadResult result;
-  double milliseconds = 0.0;
-};
-
 template <class Work>
-Timed timed(const Work& work) {
+TimedOffload timed(const Work& work) {
   const auto start = std::chrono::steady_clock::now();
-  Timed done{.result = work()};
+  TimedOffload done{.result = work()};
   done.milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return done;
@@ -48,7 +42,7 @@ void solve_instances(const OptimizeOptions& options) {
   const std::vector<NamedInstance> instances = read_instances(options.instances);
   const OffloadingMethod method = load(options.common).offloading.method;
   const std::unique_ptr<Offloader> offloader = build_offloader(method);
-  std::vector<Timed> results(instances.size());
+  std::vector<TimedOffload> results(instances.size());
   ThreadPool pool(options.common.threads);
   pool.parallel_for(instances.size(), [&](std::size_t i) {
     results[i] = timed([&] { return offloader->solve({&instances[i].instance, 1}, nullptr); });
@@ -80,153 +74,15 @@ Problems prepare(const Scenario& scenario, ThreadPool& pool) {
   return problems;
 }
 
-std::vector<Timed> solve(const Scenario& scenario, const Problems& problems, OffloadingMethod method,
-                         ThreadPool& pool) {
+std::vector<TimedOffload> solve(const Scenario& scenario, const Problems& problems, OffloadingMethod method,
+                                ThreadPool& pool) {
   const std::unique_ptr<Offloader> offloader = build_offloader(method);
-  std::vector<Timed> results(problems.swarms.size());
+  std::vector<TimedOffload> results(problems.swarms.size());
   pool.parallel_for(results.size(), [&](std::size_t i) {
     results[i] = timed(
         [&] { return solve_problem(*offloader, scenario.offloading.battery, problems.swarms[i], nullptr); });
   });
   return results;
-}
-
-Json json_of(const OffloadingProblem& problem, const Timed& timed_result) {
-  const OffloadResult& result = timed_result.result;
-  Json object;
-  object["name"] = problem.rounds.front().name;
-  object["status"] = name_of(result.status);
-  object["milliseconds"] = timed_result.milliseconds;
-  if (result.status == OffloadStatus::infeasible) {
-    object["culprit"] = result.culprit;
-    return object;
-  }
-  object["objective"] = result.objective();
-  object["certificate"] = {{"kkt_residual", result.certificate.kkt_residual},
-                           {"violation", std::max(0.0, result.certificate.violation)},
-                           {"complementarity", result.certificate.complementarity},
-                           {"least_reduced_cost", result.certificate.least_reduced_cost},
-                           {"binding", result.certificate.binding}};
-  object["iterations"] = result.iterations;
-  if (result.condensations > 0) {
-    object["condensations"] = result.condensations;
-    object["increases"] = result.increases;
-  }
-  object["workers_used"] = result.workers;
-  Json rounds = Json::array();
-  for (std::size_t r = 0; r < result.decisions.size(); ++r) {
-    const OffloadEvaluation& e = result.evaluations[r];
-    Json round = Json::parse(decision_text(result.decisions[r]));
-    Json evaluation = {{"objective", e.objective},
-                       {"learning", e.learning},
-                       {"device_energy_j", e.device_energy},
-                       {"relay_energy_j", e.relay_energy},
-                       {"processing_energy_j", e.processing_energy},
-                       {"data_points", e.data},
-                       {"processed_points", e.processed},
-                       {"gathering_time_s", e.gathering_time},
-                       {"processing_time_s", e.processing_time}};
-    rounds.push_back({{"decision", std::move(round)}, {"evaluation", std::move(evaluation)}});
-  }
-  object["rounds"] = std::move(rounds);
-  return object;
-}
-
-std::string percent(double share) {
-  if (share == 0.0) {
-    return ".";
-  }
-  return share < 0.0005 ? "<0.05" : fmt::format("{:.1f}", 100.0 * share);
-}
-
-std::string uav_name(std::size_t u, std::size_t workers) {
-  return u < workers ? fmt::format("W{}", u + 1) : fmt::format("C{}", u - workers + 1);
-}
-
-void print_decision(const OffloadingProblem& problem, const Timed& timed_result, std::size_t round) {
-  const OffloadingInstance& p = problem.rounds[round];
-  const OffloadResult& result = timed_result.result;
-  const OffloadDecision& x = result.decisions[round];
-  const OffloadEvaluation& e = result.evaluations[round];
-  const std::size_t workers = p.num_workers();
-  constexpr std::size_t most_rows = 20;
-  {
-    std::vector<std::string> headers{"<from", "points"};
-    for (std::size_t u = 0; u < p.num_uavs(); ++u) {
-      headers.push_back(fmt::format("to {} (%)", uav_name(u, workers)));
-    }
-    TextTable table(headers);
-    for (std::size_t i = 0; i < std::min(p.num_devices(), most_rows); ++i) {
-      std::vector<std::string> row{fmt::format("device {}", i + 1), fmt::format("{:.0f}", p.device_data[i])};
-      for (std::size_t u = 0; u < p.num_uavs(); ++u) {
-        row.push_back(percent(x.rho(i, u)));
-      }
-      table.add(row);
-    }
-    for (std::size_t h = 0; h < p.num_coordinators(); ++h) {
-      std::vector<std::string> row{fmt::format("coordinator C{}", h + 1),
-                                   fmt::format("{:.0f}", e.data[workers + h])};
-      for (std::size_t u = 0; u < p.num_uavs(); ++u) {
-        row.push_back(u < workers ? percent(x.varrho(h, u)) : "");
-      }
-      table.add(row);
-    }
-    fmt::print("{}{}\n", table.text(),
-               p.num_devices() > most_rows
-                   ? fmt::format("  and {} more devices\n", p.num_devices() - most_rows)
-                   : "");
-  }
-  TextTable table({"<UAV", "points", "batch ratios", "processed", "clock (MHz)", "gathering (s)",
-                   "processing (s)", "energy (J)"});
-  for (std::size_t u = 0; u < p.num_uavs(); ++u) {
-    const bool used = u < workers && e.processed[u] > 0.0;
-    table.add(
-        {uav_name(u, workers), fmt::format("{:.1f}", e.data[u]),
-         used ? fmt::format("{:.3g} {:.3g} {:.3g}", x.alpha[u][0], x.alpha[u][1], x.alpha[u][2])
-              : (u < workers ? "not used" : ""),
-         used ? fmt::format("{:.1f}", e.processed[u]) : "",
-         used ? fmt::format("{:.1f}", x.clock[u] / 1e6) : "", fmt::format("{:.3f}", e.gathering_time[u]),
-         used ? fmt::format("{:.3f}", e.processing_time[u]) : "", fmt::format("{:.4g}", e.uav_energy[u])});
-  }
-  fmt::print("{}\n", table.text());
-}
-
-void print(const OffloadingProblem& problem, const Timed& timed_result) {
-  const OffloadResult& result = timed_result.result;
-  fmt::print("{}\n", problem.rounds.front().name);
-  if (result.status == OffloadStatus::infeasible) {
-    fmt::print("  infeasible: {}\n\n", result.culprit);
-    return;
-  }
-  print_decision(problem, timed_result, 0);
-  if (result.decisions.size() > 1) {
-    fmt::print("  and {} more local rounds: see decision.json\n", result.decisions.size() - 1);
-  }
-  double device = 0.0;
-  double relay = 0.0;
-  double processing = 0.0;
-  for (const OffloadEvaluation& e : result.evaluations) {
-    device += e.device_energy;
-    relay += e.relay_energy;
-    processing += e.processing_energy;
-  }
-  const OffloadCertificate& c = result.certificate;
-  fmt::print(
-      "  objective {:.6g}; energy {:.4g} J: devices {:.4g}, relays {:.4g}, processing {:.4g}\n"
-      "  {}: KKT residual {:.1e}, violation {:.1e}, complementarity {:.1e}; {} Newton steps, {:.1f} ms\n",
-      result.objective(), device + relay + processing, device, relay, processing, name_of(result.status),
-      c.kkt_residual, std::max(0.0, c.violation), c.complementarity, result.iterations,
-      timed_result.milliseconds);
-  if (!c.binding.empty()) {
-    std::string list;
-    constexpr std::size_t most = 8;
-    for (std::size_t i = 0; i < std::min(c.binding.size(), most); ++i) {
-      list += (i > 0 ? ", " : "") + c.binding[i];
-    }
-    fmt::print("  binds: {}{}\n", list,
-               c.binding.size() > most ? fmt::format(" and {} more", c.binding.size() - most) : "");
-  }
-  fmt::print("\n");
 }
 
 // ---- a sweep over the learning weight, a comparison of methods
@@ -239,10 +95,10 @@ struct Summary {
 };
 
 // Means over the swarms (and local rounds) that have a decision.
-Summary summarise(const std::vector<Timed>& results) {
+Summary summarise(const std::vector<TimedOffload>& results) {
   Summary s;
   double count = 0.0;
-  for (const Timed& one : results) {
+  for (const TimedOffload& one : results) {
     s.milliseconds += one.milliseconds;
     ++s.swarms;
     if (one.result.status == OffloadStatus::infeasible) {
@@ -288,19 +144,24 @@ void sweep(const OptimizeOptions& options, Scenario scenario, ThreadPool& pool) 
     scenario.offloading.learning_weight = options.weights[i];
     const Problems problems = prepare(scenario, pool);
     const Summary s = summarise(solve(scenario, problems, scenario.offloading.method, pool));
-    table.add({fmt::format("{}", options.weights[i]), fmt::format("{:.5g}", s.objective),
-               fmt::format("{:.4g}", s.energy), fmt::format("{:.4f}", s.rho), fmt::format("{:.4f}", s.varrho),
-               fmt::format("{:.4f}", s.ratio_sum), fmt::format("{:.0f}", s.processed),
-               fmt::format("{:.1f}", s.clock / 1e6), fmt::format("{} of {}", s.solved, s.swarms)});
+    // Without a decision there are no numbers.
+    const auto text = [&](const char* format, double value) {
+      return s.solved > 0 ? fmt::format(fmt::runtime(format), value) : std::string("-");
+    };
+    const auto number = [&](double value) { return s.solved > 0 ? Json(value) : Json(); };
+    table.add({fmt::format("{}", options.weights[i]), text("{:.5g}", s.objective), text("{:.4g}", s.energy),
+               text("{:.4f}", s.rho), text("{:.4f}", s.varrho), text("{:.4f}", s.ratio_sum),
+               text("{:.0f}", s.processed), text("{:.1f}", s.clock / 1e6),
+               fmt::format("{} of {}", s.solved, s.swarms)});
     rows.push_back({{"learning_weight", options.weights[i]},
-                    {"objective", s.objective},
-                    {"energy_j", s.energy},
-                    {"learning", s.learning},
-                    {"mean_rho", s.rho},
-                    {"mean_varrho", s.varrho},
-                    {"mean_alpha_sum", s.ratio_sum},
-                    {"processed_points", s.processed},
-                    {"mean_clock_hz", s.clock},
+                    {"objective", number(s.objective)},
+                    {"energy_j", number(s.energy)},
+                    {"learning", number(s.learning)},
+                    {"mean_rho", number(s.rho)},
+                    {"mean_varrho", number(s.varrho)},
+                    {"mean_alpha_sum", number(s.ratio_sum)},
+                    {"processed_points", number(s.processed)},
+                    {"mean_clock_hz", number(s.clock)},
                     {"solved", s.solved},
                     {"swarms", s.swarms}});
   }
@@ -322,7 +183,7 @@ void compare(const OptimizeOptions& options, const Scenario& scenario, ThreadPoo
   for (const OffloadingMethod method :
        {OffloadingMethod::newton, OffloadingMethod::worker_selection, OffloadingMethod::algorithm_1,
         OffloadingMethod::greedy, OffloadingMethod::maximum_processing}) {
-    const std::vector<Timed> results = solve(scenario, problems, method, pool);
+    const std::vector<TimedOffload> results = solve(scenario, problems, method, pool);
     const Summary s = summarise(results);
     ours = ours ? ours : s;
     const std::string name(build_offloader(method)->name());
@@ -378,7 +239,7 @@ void optimize(const OptimizeOptions& options) {
       return;
     }
     const Problems problems = prepare(scenario, pool);
-    const std::vector<Timed> results = solve(scenario, problems, scenario.offloading.method, pool);
+    const std::vector<TimedOffload> results = solve(scenario, problems, scenario.offloading.method, pool);
     Json list = Json::array();
     for (std::size_t i = 0; i < results.size(); ++i) {
       list.push_back(json_of(problems.swarms[i], results[i]));
@@ -396,7 +257,7 @@ void optimize(const OptimizeOptions& options) {
       fmt::print("Wrote decision.json and scenario.toml to {}\n", directory.string());
     }
     const bool all = std::ranges::all_of(
-        results, [](const Timed& one) { return one.result.status != OffloadStatus::infeasible; });
+        results, [](const TimedOffload& one) { return one.result.status != OffloadStatus::infeasible; });
     if (!all) {
       throw CLI::RuntimeError(static_cast<int>(Exit::answer_is_no));
     }

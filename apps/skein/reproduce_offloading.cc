@@ -44,6 +44,7 @@ struct Outcome {
   double objective = NAN;  // with its constant, as in the paper's savings
   double energy = NAN;     // J
   double rho = NAN, varrho = NAN, clock = NAN;
+  double ratio = NAN;      // mini-batch ratio alpha, mean over the three and over workers that are used
   double processed = NAN;  // points a local iteration, mean over workers as in the paper's figure
   double busiest = NAN;    // share of what is processed at the worker that processes most
   double residual = NAN;
@@ -67,11 +68,18 @@ Outcome outcome_of(const OffloadingInstance& instance, const OffloadResult& resu
       varrho.push_back(x.varrho(h, j));
     }
   }
+  std::vector<double> ratios;
+  for (const std::array<double, 3>& alpha : x.alpha) {
+    if (alpha[0] > 0.0) {
+      ratios.insert(ratios.end(), alpha.begin(), alpha.end());
+    }
+  }
   return {.objective = e.objective + instance.learning_weight * instance.bound.constant,
           .energy = e.energy(),
           .rho = mean(x.rho.values),
           .varrho = varrho.empty() ? NAN : mean(varrho),
           .clock = mean(x.clock) / 1e6,
+          .ratio = mean(ratios),
           .processed = processed / static_cast<double>(instance.num_workers()),
           .busiest = *std::ranges::max_element(e.processed) / processed,
           .residual = result.certificate.kkt_residual};
@@ -136,6 +144,14 @@ Spread spread(const std::vector<std::array<Outcome, num_methods>>& seeds, const 
   return result;
 }
 
+void add(Series& series, double x, const Spread& s) {
+  if (s.count > 0) {
+    series.curve.iterations.push_back(x);
+    series.curve.values.push_back(s.mean);
+    series.spread.push_back(s.deviation);
+  }
+}
+
 std::string text_of(const Spread& s, const char* format, double factor = 1.0) {
   if (s.count == 0) {
     return "-";
@@ -191,9 +207,9 @@ std::string reproduce_offloading(const ReproduceOptions& options, const fs::path
         "## {}, {} networks, mean +- standard deviation\n\n",
         is_published ? "With the published code's radio (10 MHz)" : "With the text's radio (2 MHz)", seeds);
 
-    std::vector<std::vector<std::string>> behaviour{
+    std::vector<std::vector<std::string>> decisions{
         {"weight", "mean rho", "published", "mean varrho", "published", "mean clock (MHz)", "published",
-         "processed (points a worker)", "published", "at the busiest worker (%)"}};
+         "processed (points a worker)", "published", "mean alpha", "at the busiest worker (%)"}};
     std::vector<std::vector<std::string>> savings{
         {"weight", "objective saved against greedy (%)", "published", "against maximum (%)", "published",
          "energy saved against greedy (%)", "published", "against maximum (%)", "published"}};
@@ -206,31 +222,35 @@ std::string reproduce_offloading(const ReproduceOptions& options, const fs::path
                             .y_label = "mean over networks"};
     Figure savings_figure{
         .title = "Saved against the baselines", .x_label = "1 - theta", .y_label = "percent"};
-    const std::array<const char*, 4> behaviours{"mean rho", "mean varrho", "mean clock (MHz)",
-                                                "processed (points a worker)"};
-    const std::array<const char*, 4> stored_keys{"mean_rho", "mean_varrho", "mean_clock_mhz",
-                                                 "processed_points"};
-    const std::array<double Outcome::*, 4> parts{&Outcome::rho, &Outcome::varrho, &Outcome::clock,
-                                                 &Outcome::processed};
-    for (std::size_t i = 0; i < behaviours.size(); ++i) {
-      Panel panel{.title = behaviours[i]};
+    struct Behaviour {
+      const char* title;
+      double Outcome::*part;
+      const char* stored_key;  // null: not published
+    };
+    for (const Behaviour& behaviour :
+         {Behaviour{"mean rho", &Outcome::rho, "mean_rho"},
+          {"mean varrho", &Outcome::varrho, "mean_varrho"},
+          {"mean clock (MHz)", &Outcome::clock, "mean_clock_mhz"},
+          {"processed (points a worker)", &Outcome::processed, "processed_points"},
+          {"mean alpha", &Outcome::ratio, nullptr},
+          {"processed at the busiest worker (share)", &Outcome::busiest, nullptr}}) {
+      Panel panel{.title = behaviour.title};
       for (const auto& [method, colour] : {std::pair{newton, blue}, std::pair{selection, green}}) {
         Series series{.title = titles[method], .curve = {}, .colour = colour};
         for (std::size_t w = 0; w < weights.size(); ++w) {
-          const Spread s = spread(grid[w], [&, m = method](const auto& o) { return o[m].*parts[i]; });
-          if (s.count > 0) {
-            series.curve.iterations.push_back(weights[w]);
-            // Rounded: mean varrho is 1 / W whatever is decided, but for the last bits.
-            series.curve.values.push_back(std::round(1e6 * s.mean) / 1e6);
-          }
+          const Spread s = spread(grid[w], [&, m = method](const auto& o) { return o[m].*behaviour.part; });
+          // Rounded: mean varrho is 1 / W whatever is decided, but for the last bits.
+          add(series, weights[w], {std::round(1e6 * s.mean) / 1e6, s.deviation, s.count});
         }
         panel.series.push_back(std::move(series));
       }
-      panel.series.push_back({.title = "published",
-                              .curve = {stored.at("weights").get<std::vector<double>>(),
-                                        stored.at(stored_keys[i]).get<std::vector<double>>()},
-                              .colour = orange,
-                              .dashed = true});
+      if (behaviour.stored_key != nullptr) {
+        panel.series.push_back({.title = "published",
+                                .curve = {stored.at("weights").get<std::vector<double>>(),
+                                          stored.at(behaviour.stored_key).get<std::vector<double>>()},
+                                .colour = orange,
+                                .dashed = true});
+      }
       behaviour_figure.panels.push_back(std::move(panel));
     }
     const auto objective = [](const Outcome& o) { return o.objective; };
@@ -244,10 +264,7 @@ std::string reproduce_offloading(const ReproduceOptions& options, const fs::path
         for (std::size_t w = 0; w < weights.size(); ++w) {
           const Spread s = is_energy ? spread(grid[w], saved(newton, baseline, energy))
                                      : spread(grid[w], saved(newton, baseline, objective));
-          if (s.count > 0) {
-            series.curve.iterations.push_back(weights[w]);
-            series.curve.values.push_back(s.mean);
-          }
+          add(series, weights[w], s);
         }
         panel.series.push_back(std::move(series));
         panel.series.push_back({.title = is_energy ? "energy, published" : "objective, published",
@@ -265,7 +282,7 @@ std::string reproduce_offloading(const ReproduceOptions& options, const fs::path
         return spread(grid[w], [=](const auto& o) { return o[method].*part; });
       };
       const std::string weight = fmt::format("{}", weights[w]);
-      behaviour.push_back({weight, text_of(of(newton, &Outcome::rho), "{:.3f}"),
+      decisions.push_back({weight, text_of(of(newton, &Outcome::rho), "{:.3f}"),
                            published(stored, "weights", {"mean_rho"}, weights[w], "{:.3f}"),
                            text_of(of(newton, &Outcome::varrho), "{:.2f}"),
                            published(stored, "weights", {"mean_varrho"}, weights[w], "{:.2f}"),
@@ -273,6 +290,7 @@ std::string reproduce_offloading(const ReproduceOptions& options, const fs::path
                            published(stored, "weights", {"mean_clock_mhz"}, weights[w], "{:.1f}"),
                            text_of(of(newton, &Outcome::processed), "{:.0f}"),
                            published(stored, "weights", {"processed_points"}, weights[w], "{:.0f}"),
+                           text_of(of(newton, &Outcome::ratio), "{:.3f}"),
                            text_of(of(newton, &Outcome::busiest), "{:.1f}", 100.0)});
       savings.push_back(
           {weight, text_of(spread(grid[w], saved(newton, greedy, objective)), "{:.1f}"),
@@ -295,13 +313,15 @@ std::string reproduce_offloading(const ReproduceOptions& options, const fs::path
       }
       methods.push_back(std::move(row));
     }
-    text += "Behaviour of the decision:\n\n" + markdown_table(behaviour) +
+    text += "Behaviour of the decision:\n\n" + markdown_table(decisions) +
             "\nSaved by it, constant included:\n\n" + markdown_table(savings) +
             "\nObjective by method, constant included (in brackets: networks on which all limits can be "
             "met):\n\n" +
             markdown_table(methods) + "\n";
     draw(behaviour_figure, directory, std::string(setting) + "-behaviour");
-    draw(savings_figure, directory, std::string(setting) + "-savings");
+    if (!draw(savings_figure, directory, std::string(setting) + "-savings")) {
+      text += "There are no pictures, as gnuplot is not here; their numbers are in the .csv files.\n\n";
+    }
   }
   return text;
 }

@@ -13,6 +13,9 @@ double projected_step(double value, double low, double high, double gradient) {
   return std::abs(std::clamp(value - gradient, low, high) - value);
 }
 
+// What is no number is as bad as can be.
+void worsen(double& worst, double value) { worst = std::isnan(value) ? HUGE_VAL : std::max(worst, value); }
+
 }  // namespace
 
 std::string limit_name(LimitKind kind, std::size_t index, std::size_t num_workers) {
@@ -55,16 +58,13 @@ OffloadCertificate certify(std::span<const OffloadingInstance> rounds,
   }
   const std::vector<double>& budget = rounds.front().energy_budget;
   constexpr double tight = 1e-6;
-  const auto bound = [&](LimitKind kind, std::size_t index, double used, double multiplier) {
-    result.complementarity = std::max(result.complementarity, multiplier * std::abs(1.0 - used));
-    if (used > 1.0 - tight && multiplier > tight) {
-      std::string name = limit_name(kind, index, workers);
-      if (std::ranges::find(result.binding, name) == result.binding.end()) {
-        result.binding.push_back(std::move(name));
-      }
+  const auto bound = [&](const LimitUse& use, double multiplier) {
+    worsen(result.complementarity, multiplier * std::abs(1.0 - use.used));
+    worsen(result.kkt_residual, -multiplier);
+    if (use.used > 1.0 - tight && multiplier > tight) {
+      add_binding(use, result);
     }
   };
-  double least_reduced = 0.0;
   for (std::size_t r = 0; r < rounds.size(); ++r) {
     const OffloadingInstance& p = rounds[r];
     const OffloadDecision& x = decisions[r];
@@ -109,8 +109,7 @@ OffloadCertificate certify(std::span<const OffloadingInstance> rounds,
       for (std::size_t n = 0; n < 3; ++n) {
         const double gradient =
             weight / delta * (bracket + all * inner[n] - e.learning * data) + data * per_point;
-        result.kkt_residual =
-            std::max(result.kkt_residual, projected_step(alpha[n], restrictions.least_alpha, 1.0, gradient));
+        worsen(result.kkt_residual, projected_step(alpha[n], restrictions.least_alpha, 1.0, gradient));
       }
       if (!restrictions.full_clock) {
         const double points = all * data;
@@ -119,10 +118,10 @@ OffloadCertificate certify(std::span<const OffloadingInstance> rounds,
             most / clock *
             (points * (2.0 * cost * joules + 2.0 * m.energy[j] * joules / std::max(budget[j], 1e-300) -
                        m.time[j] * seconds / limit));
-        result.kkt_residual = std::max(result.kkt_residual,
-                                       projected_step(clock / most, p.least_clock[j] / most, 1.0, gradient));
+        worsen(result.kkt_residual, projected_step(clock / most, p.least_clock[j] / most, 1.0, gradient));
       }
     }
+    ReducedCosts& reduced = result.reduced_costs.emplace_back(no_reduced_costs(p));
     // A coordinator without data has no multiplier of its own: the least that keeps its relays at zero
     // serves.
     std::vector<double> relay = m.relay;
@@ -154,9 +153,9 @@ OffloadCertificate certify(std::span<const OffloadingInstance> rounds,
           continue;  // not used: it stays out
         }
         const double gradient = p.device_data[i] * by_point + m.device_share[i];
-        result.kkt_residual = std::max(result.kkt_residual, projected_step(x.rho(i, u), 0.0, 1.0, gradient));
+        worsen(result.kkt_residual, projected_step(x.rho(i, u), 0.0, 1.0, gradient));
         if (x.rho(i, u) == 0.0) {
-          least_reduced = std::min(least_reduced, gradient);
+          reduced.rho(i, u) = gradient;
         }
       }
     }
@@ -180,44 +179,50 @@ OffloadCertificate certify(std::span<const OffloadingInstance> rounds,
         const double even = e.data[u] / total;
         const double low = even * restrictions.least_varrho(p);
         const double high = restrictions.relays == OffloadRestrictions::Relays::even ? low : 1.0;
-        result.kkt_residual = std::max(result.kkt_residual, projected_step(flow, low, high, gradient));
+        worsen(result.kkt_residual, projected_step(flow, low, high, gradient));
         if (flow == 0.0 && low == 0.0) {
-          least_reduced = std::min(least_reduced, gradient);
+          reduced.relay(h, j) = gradient;
         }
       }
-      result.complementarity =
-          std::max(result.complementarity, relay[h] * std::abs(e.data[u] / total - relayed));
+      worsen(result.kkt_residual, -relay[h]);
+      worsen(result.complementarity, relay[h] * std::abs(e.data[u] / total - relayed));
     }
     for (const LimitUse& use : e.limits) {
       switch (use.kind) {
         case LimitKind::device_share:
-          bound(use.kind, use.index, use.used, m.device_share[use.index]);
+          bound(use, m.device_share[use.index]);
           break;
         case LimitKind::relay_share:
           if (use.used > 1.0 - tight && relay[use.index] > tight) {
-            bound(use.kind, use.index, 1.0, relay[use.index]);
+            add_binding(use, result);
           }
           break;
         case LimitKind::buffer:
-          bound(use.kind, use.index, use.used, m.buffer[use.index]);
+          bound(use, m.buffer[use.index]);
           break;
         case LimitKind::time:
-          bound(use.kind, use.index, use.used, m.time[use.index]);
+          bound(use, m.time[use.index]);
           break;
         case LimitKind::energy:
           break;  // of all rounds together, below
       }
       if (use.kind != LimitKind::energy) {
-        result.violation = std::max(result.violation, use.used - 1.0);
+        worsen(result.violation, use.used - 1.0);
       }
     }
   }
   for (std::size_t u = 0; u < uavs; ++u) {
     const double used = energy[u] == 0.0 ? 0.0 : energy[u] / budget[u];
-    bound(LimitKind::energy, u, used, multipliers.front().energy[u]);
-    result.violation = std::max(result.violation, used - 1.0);
+    bound({LimitKind::energy, u, used}, multipliers.front().energy[u]);
+    worsen(result.violation, used - 1.0);
   }
-  result.least_reduced_cost = least_reduced;
+  for (const ReducedCosts& costs : result.reduced_costs) {
+    for (const Table<double>* table : {&costs.rho, &costs.relay}) {
+      for (const double cost : table->values) {
+        result.least_reduced_cost = std::min(result.least_reduced_cost, cost);  // keeps it if not a number
+      }
+    }
+  }
   return result;
 }
 

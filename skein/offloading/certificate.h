@@ -23,8 +23,9 @@ OffloadCertificate certify(std::span<const OffloadingInstance> rounds,
                            std::span<const LimitMultipliers> multipliers,
                            const OffloadRestrictions& restrictions);
 
-// Makes a decision of an interior-point method exact: shares that are as good as 0 become 0, sums above their
-// limit are scaled down, processors run fast enough. What remains violated is rounding.
+// Makes a decision of an interior-point method exact: shares are from 0 to 1 and sums above their limit are
+// scaled down, nothing is sent to who relays nothing, processors run as fast as the time asks. What remains
+// violated is rounding.
 void polish(const OffloadingInstance& instance, const OffloadRestrictions& restrictions,
             OffloadDecision& decision);
 

@@ -27,6 +27,20 @@ std::vector<std::size_t> open_coordinators(const OffloadingInstance& instance) {
   return open;
 }
 
+// Polished; shares at their least stand for zero, unless a worker needs them: its bound knows no zero.
+OffloadDecision without_floors(const OffloadingInstance& instance, const OffloadRestrictions& restrictions,
+                               double least_share, OffloadDecision decision) {
+  OffloadDecision snapped = decision;
+  for (std::vector<double>* shares : {&snapped.rho.values, &snapped.varrho.values}) {
+    for (double& share : *shares) {
+      share = share < 10.0 * least_share ? 0.0 : share;
+    }
+  }
+  polish(instance, restrictions, decision);
+  polish(instance, restrictions, snapped);
+  return evaluate(instance, snapped).objective <= evaluate(instance, decision).objective ? snapped : decision;
+}
+
 }  // namespace
 
 CondensedProgram::CondensedProgram(const OffloadingInstance& instance, double least_share)
@@ -309,10 +323,7 @@ OffloadResult CondensedOffloader::solve_without_closed(const OffloadingInstance&
   const std::vector<std::size_t> workers = all_indices(instance.num_workers());
   const OffloadingInstance smaller = with_uavs(instance, workers, open);
   OffloadResult result = solve({&smaller, 1}, nullptr);
-  for (std::size_t r = 0; r < result.decisions.size(); ++r) {
-    result.decisions[r] = among_all_uavs(instance, workers, open, result.decisions[r]);
-    result.evaluations[r] = evaluate(instance, result.decisions[r]);
-  }
+  put_among_all_uavs({&instance, 1}, workers, open, result);
   return result;
 }
 
@@ -351,8 +362,13 @@ OffloadResult CondensedOffloader::solve(std::span<const OffloadingInstance> roun
     gp::Solution next = m == 0 ? solver.solve_from(point) : solver.solve_from(solution);
     result.iterations += next.iterations;
     ++result.condensations;
+    if (next.status == gp::Status::infeasible && m == 0) {
+      result.culprit = fmt::format("{}, with every share at least {:g}: limits {:.3g} times as wide would do",
+                                   next.culprit, options_.least_share, next.factor);
+      return result;
+    }
     if (next.status != gp::Status::solved) {
-      break;
+      break;  // what was found before stays
     }
     solution = std::move(next);
     decision = condensed.decision_of(solution.values);
@@ -365,24 +381,22 @@ OffloadResult CondensedOffloader::solve(std::span<const OffloadingInstance> roun
       break;
     }
   }
-  if (solution.values.empty()) {
-    result.culprit = fmt::format("the first condensed program is {}", name_of(solution.status));
-    return result;
-  }
-  polish(instance, restrictions, decision);
+  decision = without_floors(instance, restrictions, options_.least_share, std::move(decision));
   LimitMultipliers multipliers;
+  const auto of = [](const std::vector<double>& list, std::size_t i) { return list.empty() ? 0.0 : list[i]; };
   const OffloadEvaluation evaluation = evaluate(instance, decision);
   for (std::size_t i = 0; i < instance.num_devices(); ++i) {
-    multipliers.device_share.push_back(solution.sensitivities[condensed.share_constraint(i)]);
+    multipliers.device_share.push_back(of(solution.sensitivities, condensed.share_constraint(i)));
   }
   for (std::size_t h = 0; h < instance.num_coordinators(); ++h) {
-    multipliers.relay.push_back(solution.sensitivities[condensed.relay_constraint(h)] *
-                                instance.total_data() / evaluation.data[instance.num_workers() + h]);
+    const double held = evaluation.data[instance.num_workers() + h] / instance.total_data();
+    multipliers.relay.push_back(held > 0.0 ? of(solution.sensitivities, condensed.relay_constraint(h)) / held
+                                           : 0.0);
   }
   for (std::size_t u = 0; u < instance.num_uavs(); ++u) {
-    multipliers.buffer.push_back(solution.inner.upper_multipliers[condensed.data_variable(u)]);
-    multipliers.time.push_back(solution.sensitivities[condensed.time_constraint(u)]);
-    multipliers.energy.push_back(solution.sensitivities[condensed.energy_constraint(u)]);
+    multipliers.buffer.push_back(of(solution.inner.upper_multipliers, condensed.data_variable(u)));
+    multipliers.time.push_back(of(solution.sensitivities, condensed.time_constraint(u)));
+    multipliers.energy.push_back(of(solution.sensitivities, condensed.energy_constraint(u)));
   }
   result.decisions.push_back(decision);
   result.evaluations.push_back(evaluation);

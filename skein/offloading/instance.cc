@@ -228,11 +228,6 @@ OffloadingInstance with_workers(const OffloadingInstance& instance, const std::v
   return with_uavs(instance, workers, all_indices(instance.num_coordinators()));
 }
 
-OffloadDecision among_all_workers(const OffloadingInstance& instance, const std::vector<std::size_t>& workers,
-                                  const OffloadDecision& decision) {
-  return among_all_uavs(instance, workers, all_indices(instance.num_coordinators()), decision);
-}
-
 std::vector<std::size_t> all_indices(std::size_t count) {
   std::vector<std::size_t> indices(count);
   std::iota(indices.begin(), indices.end(), std::size_t{0});

@@ -101,8 +101,6 @@ OffloadDecision among_all_uavs(const OffloadingInstance& instance, const std::ve
                                const std::vector<std::size_t>& coordinators, const OffloadDecision& decision);
 // The same with all coordinators.
 OffloadingInstance with_workers(const OffloadingInstance& instance, const std::vector<std::size_t>& workers);
-OffloadDecision among_all_workers(const OffloadingInstance& instance, const std::vector<std::size_t>& workers,
-                                  const OffloadDecision& decision);
 std::vector<std::size_t> all_indices(std::size_t count);  // 0 to count - 1
 
 }  // namespace skein

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace skein {
@@ -27,6 +28,21 @@ double OffloadResult::objective() const {
   return sum;
 }
 
+void add_binding(const LimitUse& use, OffloadCertificate& certificate) {
+  const auto same = [&](const LimitUse& other) { return other.kind == use.kind && other.index == use.index; };
+  if (std::ranges::none_of(certificate.binding, same)) {
+    certificate.binding.push_back(use);
+  }
+}
+
+ReducedCosts no_reduced_costs(const OffloadingInstance& instance) {
+  ReducedCosts costs{.rho = Table<double>(instance.num_devices(), instance.num_uavs()),
+                     .relay = Table<double>(instance.num_coordinators(), instance.num_workers())};
+  std::ranges::fill(costs.rho.values, std::numeric_limits<double>::quiet_NaN());
+  std::ranges::fill(costs.relay.values, std::numeric_limits<double>::quiet_NaN());
+  return costs;
+}
+
 std::string culprit_of(std::span<const OffloadingInstance> rounds) {
   const OffloadingInstance& first = rounds.front();
   const std::size_t workers = first.num_workers();
@@ -35,9 +51,10 @@ std::string culprit_of(std::span<const OffloadingInstance> rounds) {
     const bool is_worker = u < workers;
     // A worker must process something; a coordinator need not relay.
     if (budget < 0.0 || (is_worker && budget == 0.0)) {
-      return fmt::format("{} {}: hovering and models alone {} ({:.3g} J too much)",
-                         is_worker ? "worker" : "coordinator", is_worker ? u + 1 : u - workers + 1,
-                         budget < 0.0 ? "exceed the battery" : "use up the battery", -budget);
+      return fmt::format(
+          "{} {}: hovering and models alone {}", is_worker ? "worker" : "coordinator",
+          is_worker ? u + 1 : u - workers + 1,
+          budget < 0.0 ? fmt::format("exceed the battery by {:.3g} J", -budget) : "use up the battery");
     }
   }
   for (std::size_t r = 0; r < rounds.size(); ++r) {
@@ -48,6 +65,10 @@ std::string culprit_of(std::span<const OffloadingInstance> rounds) {
     if (!(round.total_data() > 0.0)) {
       return "devices: none has any data";
     }
+    const SwarmBoundCoefficients& k = round.bound;
+    if (!(round.learning_weight * (k.gradient_error_weight + k.mismatch_weight) * (k.a + k.b + k.d) > 0.0)) {
+      return "learning: it has no weight in the objective, so that less data is always better";
+    }
     for (std::size_t j = 0; j < workers; ++j) {
       if (!(round.buffer[j] > 0.0)) {
         return fmt::format("worker {}: its buffer holds no data point", j + 1);
@@ -55,6 +76,44 @@ std::string culprit_of(std::span<const OffloadingInstance> rounds) {
     }
   }
   return "";
+}
+
+void put_among_all_uavs(std::span<const OffloadingInstance> rounds, const std::vector<std::size_t>& workers,
+                        const std::vector<std::size_t>& coordinators, OffloadResult& result) {
+  const std::size_t num_workers = rounds.front().num_workers();
+  const auto uav = [&](std::size_t u) {
+    return u < workers.size() ? workers[u] : num_workers + coordinators[u - workers.size()];
+  };
+  for (std::size_t r = 0; r < result.decisions.size(); ++r) {
+    result.decisions[r] = among_all_uavs(rounds[r], workers, coordinators, result.decisions[r]);
+    result.evaluations[r] = evaluate(rounds[r], result.decisions[r]);
+    const ReducedCosts some = std::move(result.certificate.reduced_costs[r]);
+    ReducedCosts& all = result.certificate.reduced_costs[r] = no_reduced_costs(rounds[r]);
+    for (std::size_t i = 0; i < some.rho.rows; ++i) {
+      for (std::size_t u = 0; u < some.rho.columns; ++u) {
+        all.rho(i, uav(u)) = some.rho(i, u);
+      }
+    }
+    for (std::size_t h = 0; h < some.relay.rows; ++h) {
+      for (std::size_t j = 0; j < some.relay.columns; ++j) {
+        all.relay(coordinators[h], workers[j]) = some.relay(h, j);
+      }
+    }
+  }
+  for (LimitUse& use : result.certificate.binding) {
+    switch (use.kind) {
+      case LimitKind::device_share:
+        break;
+      case LimitKind::relay_share:
+        use.index = coordinators[use.index];
+        break;
+      case LimitKind::buffer:
+      case LimitKind::time:
+      case LimitKind::energy:
+        use.index = uav(use.index);
+        break;
+    }
+  }
 }
 
 OffloadResult solve_split(const Offloader& offloader, std::span<const OffloadingInstance> rounds,
@@ -84,6 +143,10 @@ OffloadResult solve_split(const Offloader& offloader, std::span<const Offloading
           std::max(all.certificate.complementarity, one.certificate.complementarity);
       all.certificate.least_reduced_cost =
           std::min(all.certificate.least_reduced_cost, one.certificate.least_reduced_cost);
+      all.certificate.reduced_costs.push_back(one.certificate.reduced_costs.front());
+      for (const LimitUse& use : one.certificate.binding) {
+        add_binding(use, all.certificate);
+      }
       all.status = one.status == OffloadStatus::solved ? all.status : one.status;
     }
     last = std::move(one);

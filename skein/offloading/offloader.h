@@ -16,18 +16,29 @@ namespace skein {
 enum class OffloadStatus {
   solved,      // a stationary point of P, by its certificate
   feasible,    // all limits are met, but the certificate shows that it is not stationary
-  infeasible,  // no decision meets all limits: `culprit` says which and by how much
+  infeasible,  // there is no best decision: `culprit` says which limit cannot be met and by how much
 };
 std::string_view name_of(OffloadStatus status);
+
+// Of the shares at zero: by how much (relative) the objective would rise for each unit of them. Not a number
+// for shares above zero and those that are closed.
+struct ReducedCosts {
+  Table<double> rho{};    // devices x UAVs
+  Table<double> relay{};  // coordinators x workers, of relayed data in units of all data
+};
 
 // What a problem's own multipliers prove of a decision. All relative: to the objective, and to the limits.
 struct OffloadCertificate {
   double kkt_residual = 0.0;  // how far a projected gradient step of the Lagrangian would move any variable
   double violation = 0.0;     // of the worst limit
-  double complementarity = 0.0;        // largest multiplier times slack
-  double least_reduced_cost = 0.0;     // of the shares at zero: below 0, using it would lower the objective
-  std::vector<std::string> binding{};  // limits in use with a multiplier above 0, in words
+  double complementarity = 0.0;               // largest multiplier times slack
+  double least_reduced_cost = 0.0;            // of all: below 0, using that share would lower the objective
+  std::vector<ReducedCosts> reduced_costs{};  // of each round
+  std::vector<LimitUse> binding{};            // limits in use with a multiplier above 0
 };
+
+ReducedCosts no_reduced_costs(const OffloadingInstance& instance);       // none is known
+void add_binding(const LimitUse& use, OffloadCertificate& certificate);  // unless it is there
 
 struct OffloadResult {
   OffloadStatus status = OffloadStatus::infeasible;
@@ -61,9 +72,14 @@ class Offloader {
                                             const OffloadResult* previous) const = 0;
 };
 
-// Why no decision meets all limits; empty if some does. In closed form: all limits are met by sending little
-// enough, so only what is used up before anything is sent counts.
+// Why there is no best decision; empty if there is one. In closed form: all limits are met by sending little
+// enough, so only what is used up before anything is sent counts; and if learning is worth nothing, every
+// decision is worse than one that sends less.
 std::string culprit_of(std::span<const OffloadingInstance> rounds);
+
+// A result for some of the UAVs becomes one for all of them: the others do nothing.
+void put_among_all_uavs(std::span<const OffloadingInstance> rounds, const std::vector<std::size_t>& workers,
+                        const std::vector<std::size_t>& coordinators, OffloadResult& result);
 
 // Rounds one by one with an even part of each budget; results as one.
 OffloadResult solve_split(const Offloader& offloader, std::span<const OffloadingInstance> rounds,

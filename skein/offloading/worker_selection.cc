@@ -109,10 +109,7 @@ OffloadResult WorkerSelection::solve(std::span<const OffloadingInstance> rounds,
   const std::vector<OffloadingInstance> restricted = search.restricted(workers);
   OffloadResult result = NewtonOffloader().solve(restricted, nullptr);
   result.iterations += search.iterations();
-  for (std::size_t r = 0; r < result.decisions.size(); ++r) {
-    result.decisions[r] = among_all_workers(rounds[r], workers, result.decisions[r]);
-    result.evaluations[r] = evaluate(rounds[r], result.decisions[r]);
-  }
+  put_among_all_uavs(rounds, workers, all_indices(rounds.front().num_coordinators()), result);
   result.workers = workers;
   return result;
 }

@@ -135,11 +135,11 @@ TEST(Instance, FewerUavsAndBackAgain) {
   x.alpha.assign(2, {0.2, 0.4, 0.6});
   x.clock = q.most_clock;
   const OffloadEvaluation few = evaluate(q, x);
-  const OffloadEvaluation all = evaluate(p, among_all_workers(p, workers, x));
+  const OffloadEvaluation all = evaluate(p, among_all_uavs(p, workers, all_indices(p.num_coordinators()), x));
   EXPECT_NEAR(few.objective, all.objective, 1e-12 * few.objective);
   EXPECT_EQ(all.data[1], 0.0);
   EXPECT_EQ(among_all_uavs(p, workers, coordinators, x).varrho.values,
-            among_all_workers(p, workers, x).varrho.values);
+            among_all_uavs(p, workers, all_indices(p.num_coordinators()), x).varrho.values);
 }
 
 }  // namespace

@@ -105,8 +105,11 @@ TEST_P(OffloaderContract, ImpossibleProblemsNameTheCulprit) {
   std::ranges::fill(p.device_data, 0.0);
   EXPECT_THAT(culprit(p), testing::HasSubstr("data"));
   p = good;
+  p.learning_weight = 0.0;
+  EXPECT_THAT(culprit(p), testing::HasSubstr("learning"));
+  p = good;
   p.energy_budget[0] = p.energy_budget[1] = -0.62;
-  EXPECT_THAT(culprit(p), testing::AllOf(testing::HasSubstr("worker"), testing::HasSubstr("0.62 J")));
+  EXPECT_THAT(culprit(p), testing::AllOf(testing::HasSubstr("worker"), testing::HasSubstr("by 0.62 J")));
 }
 
 const std::vector<Method>& methods() {

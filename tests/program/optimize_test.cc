@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -51,7 +52,18 @@ TEST_F(Optimize, WritesADecisionWithItsCertificate) {
   EXPECT_LE(swarm.at("certificate").at("kkt_residual").get<double>(), 1e-6);
   EXPECT_LE(swarm.at("certificate").at("violation").get<double>(), 1e-9);
   EXPECT_EQ(swarm.at("rounds").size(), 2U);
-  EXPECT_EQ(swarm.at("rounds").at(0).at("decision").at("rho").size(), 10U);
+  const nlohmann::json& round = swarm.at("rounds").at(0);
+  const nlohmann::json& rho = round.at("decision").at("rho");
+  const nlohmann::json& costs = round.at("reduced_costs").at("rho");
+  ASSERT_EQ(rho.size(), 10U);
+  for (std::size_t i = 0; i < rho.size(); ++i) {
+    for (std::size_t u = 0; u < rho[i].size(); ++u) {
+      EXPECT_EQ(costs[i][u].is_number(), rho[i][u] == 0.0) << "a share at zero has a reduced cost";
+    }
+  }
+  // Of ten devices, two coordinators, and three of each of four UAVs.
+  EXPECT_EQ(round.at("evaluation").at("limits_used").size(), 10U + 2U + 3U * 4U);
+  EXPECT_LE(round.at("evaluation").at("limits_used").at("worker 1: time").get<double>(), 1.0 + 1e-9);
 }
 
 TEST_F(Optimize, JointRoundsAreNoWorseThanAnEvenSplit) {
@@ -98,7 +110,8 @@ TEST_F(Optimize, AnImpossibleProblemNamesItsCulprit) {
                                 " --out here --set swarms.types.worker.battery_kj=0.05 --set "
                                 "swarms.types.worker.threshold_kj=0.02");
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.out, HasSubstr("worker 1: hovering and models alone exceed the battery"));
+  EXPECT_THAT(outcome.out, ::testing::ContainsRegex(
+                               "worker 1: hovering and models alone exceed the battery by [0-9.]+ J"));
   EXPECT_THAT(content("here/decision.json"), HasSubstr("\"infeasible\""));
 }
 
@@ -153,11 +166,41 @@ TEST_F(Optimize, FaultyInstancesAreAllNamed) {
   EXPECT_EQ(outcome.out, "");
 }
 
+// The curve of a picture's numbers: what stands in column y for each x.
+std::vector<double> curve(const std::string& numbers, const std::string& panel, const std::string& series) {
+  std::istringstream lines(numbers);
+  const std::string start = "\"" + panel + "\",\"" + series + "\",";
+  std::vector<double> values;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(start)) {
+      values.push_back(std::stod(line.substr(line.find(',', start.size()) + 1)));
+    }
+  }
+  return values;
+}
+
 TEST_F(Optimize, TheStudyIsMadeAgain) {
   const Outcome outcome = skein("reproduce offloading --quick --seeds 2 --out study");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(content("study/report.md"), HasSubstr("saved against greedy"));
-  EXPECT_THAT(content("study/offloading-published-savings.csv"), HasSubstr("published"));
+  const std::string savings = content("study/offloading-published-savings.csv");
+  for (const char* baseline : {"against greedy offloading", "against maximum processing"}) {
+    for (const char* part : {"objective", "energy"}) {
+      const std::vector<double> ours = curve(savings, baseline, part);
+      ASSERT_EQ(ours.size(), 4U) << baseline;
+      EXPECT_GT(ours.front(), 80.0) << baseline << ", " << part << ", at a weight of 0.01";
+      EXPECT_EQ(curve(savings, baseline, std::string(part) + ", published").size(), 4U);
+    }
+  }
+  const std::string behaviour = content("study/offloading-published-behaviour.csv");
+  EXPECT_THAT(behaviour, HasSubstr("panel,series,x,y,spread\n"));
+  for (const char* what : {"mean rho", "mean clock (MHz)", "processed (points a worker)"}) {
+    const std::vector<double> ours = curve(behaviour, what, "ours");
+    ASSERT_EQ(ours.size(), 4U) << what;
+    EXPECT_EQ(std::ranges::adjacent_find(ours, std::ranges::greater_equal{}), ours.end())
+        << what << " rises with the weight";
+  }
+  EXPECT_EQ(curve(behaviour, "mean alpha", "ours").size(), 4U);
 }
 
 }  // namespace

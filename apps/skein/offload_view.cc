@@ -1,0 +1,184 @@
+#include "offload_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "skein/offloading/certificate.h"
+#include "skein/offloading/instance_json.h"
+#include "text_table.h"
+
+namespace skein::app {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+// Null where there is no number.
+Json rows_of(const Table<double>& table) {
+  Json rows = Json::array();
+  for (std::size_t row = 0; row < table.rows; ++row) {
+    const auto first = table.values.begin() + static_cast<std::ptrdiff_t>(row * table.columns);
+    rows.push_back(std::vector<double>(first, first + static_cast<std::ptrdiff_t>(table.columns)));
+  }
+  return rows;
+}
+
+std::string name_of(const LimitUse& use, const OffloadingProblem& problem) {
+  return limit_name(use.kind, use.index, problem.rounds.front().num_workers());
+}
+
+std::string percent(double share) {
+  if (share == 0.0) {
+    return ".";
+  }
+  return share < 0.0005 ? "<0.05" : fmt::format("{:.1f}", 100.0 * share);
+}
+
+std::string uav_name(std::size_t u, std::size_t workers) {
+  return u < workers ? fmt::format("W{}", u + 1) : fmt::format("C{}", u - workers + 1);
+}
+
+void print_decision(const OffloadingProblem& problem, const TimedOffload& timed, std::size_t round) {
+  const OffloadingInstance& p = problem.rounds[round];
+  const OffloadResult& result = timed.result;
+  const OffloadDecision& x = result.decisions[round];
+  const OffloadEvaluation& e = result.evaluations[round];
+  const std::size_t workers = p.num_workers();
+  constexpr std::size_t most_rows = 20;
+  {
+    std::vector<std::string> headers{"<from", "points"};
+    for (std::size_t u = 0; u < p.num_uavs(); ++u) {
+      headers.push_back(fmt::format("to {} (%)", uav_name(u, workers)));
+    }
+    TextTable table(headers);
+    for (std::size_t i = 0; i < std::min(p.num_devices(), most_rows); ++i) {
+      std::vector<std::string> row{fmt::format("device {}", i + 1), fmt::format("{:.0f}", p.device_data[i])};
+      for (std::size_t u = 0; u < p.num_uavs(); ++u) {
+        row.push_back(percent(x.rho(i, u)));
+      }
+      table.add(row);
+    }
+    for (std::size_t h = 0; h < p.num_coordinators(); ++h) {
+      std::vector<std::string> row{fmt::format("coordinator C{}", h + 1),
+                                   fmt::format("{:.0f}", e.data[workers + h])};
+      for (std::size_t u = 0; u < p.num_uavs(); ++u) {
+        row.push_back(u < workers ? percent(x.varrho(h, u)) : "");
+      }
+      table.add(row);
+    }
+    fmt::print("{}{}\n", table.text(),
+               p.num_devices() > most_rows
+                   ? fmt::format("  and {} more devices\n", p.num_devices() - most_rows)
+                   : "");
+  }
+  TextTable table({"<UAV", "points", "batch ratios", "processed", "clock (MHz)", "gathering (s)",
+                   "processing (s)", "energy (J)"});
+  for (std::size_t u = 0; u < p.num_uavs(); ++u) {
+    const bool used = u < workers && e.processed[u] > 0.0;
+    table.add(
+        {uav_name(u, workers), fmt::format("{:.1f}", e.data[u]),
+         used ? fmt::format("{:.3g} {:.3g} {:.3g}", x.alpha[u][0], x.alpha[u][1], x.alpha[u][2])
+              : (u < workers ? "not used" : ""),
+         used ? fmt::format("{:.1f}", e.processed[u]) : "",
+         used ? fmt::format("{:.1f}", x.clock[u] / 1e6) : "", fmt::format("{:.3f}", e.gathering_time[u]),
+         used ? fmt::format("{:.3f}", e.processing_time[u]) : "", fmt::format("{:.4g}", e.uav_energy[u])});
+  }
+  fmt::print("{}\n", table.text());
+}
+
+}  // namespace
+
+Json json_of(const OffloadingProblem& problem, const TimedOffload& timed) {
+  const OffloadResult& result = timed.result;
+  Json object;
+  object["name"] = problem.rounds.front().name;
+  object["status"] = name_of(result.status);
+  object["milliseconds"] = timed.milliseconds;
+  if (result.status == OffloadStatus::infeasible) {
+    object["culprit"] = result.culprit;
+    return object;
+  }
+  object["objective"] = result.objective();
+  Json binding = Json::array();
+  for (const LimitUse& use : result.certificate.binding) {
+    binding.push_back(name_of(use, problem));
+  }
+  object["certificate"] = {{"kkt_residual", result.certificate.kkt_residual},
+                           {"violation", std::max(0.0, result.certificate.violation)},
+                           {"complementarity", result.certificate.complementarity},
+                           {"least_reduced_cost", result.certificate.least_reduced_cost},
+                           {"binding", std::move(binding)}};
+  object["iterations"] = result.iterations;
+  if (result.condensations > 0) {
+    object["condensations"] = result.condensations;
+    object["increases"] = result.increases;
+  }
+  object["workers_used"] = result.workers;
+  Json rounds = Json::array();
+  for (std::size_t r = 0; r < result.decisions.size(); ++r) {
+    const OffloadEvaluation& e = result.evaluations[r];
+    Json limits;  // 1: all of it is used
+    for (const LimitUse& use : e.limits) {
+      limits[name_of(use, problem)] = use.used;
+    }
+    Json evaluation = {{"objective", e.objective},
+                       {"learning", e.learning},
+                       {"device_energy_j", e.device_energy},
+                       {"relay_energy_j", e.relay_energy},
+                       {"processing_energy_j", e.processing_energy},
+                       {"data_points", e.data},
+                       {"processed_points", e.processed},
+                       {"gathering_time_s", e.gathering_time},
+                       {"processing_time_s", e.processing_time},
+                       {"limits_used", std::move(limits)}};
+    const ReducedCosts& costs = result.certificate.reduced_costs[r];
+    rounds.push_back({{"decision", Json::parse(decision_text(result.decisions[r]))},
+                      {"evaluation", std::move(evaluation)},
+                      {"reduced_costs", {{"rho", rows_of(costs.rho)}, {"relay", rows_of(costs.relay)}}}});
+  }
+  object["rounds"] = std::move(rounds);
+  return object;
+}
+
+void print(const OffloadingProblem& problem, const TimedOffload& timed) {
+  const OffloadResult& result = timed.result;
+  fmt::print("{}\n", problem.rounds.front().name);
+  if (result.status == OffloadStatus::infeasible) {
+    fmt::print("  infeasible: {}\n\n", result.culprit);
+    return;
+  }
+  print_decision(problem, timed, 0);
+  if (result.decisions.size() > 1) {
+    const std::size_t more = result.decisions.size() - 1;
+    fmt::print("  and {} more local round{}: see decision.json\n", more, more > 1 ? "s" : "");
+  }
+  double device = 0.0;
+  double relay = 0.0;
+  double processing = 0.0;
+  for (const OffloadEvaluation& e : result.evaluations) {
+    device += e.device_energy;
+    relay += e.relay_energy;
+    processing += e.processing_energy;
+  }
+  const OffloadCertificate& c = result.certificate;
+  fmt::print(
+      "  objective {:.6g}; energy {:.4g} J: devices {:.4g}, relays {:.4g}, processing {:.4g}\n"
+      "  {}, {} Newton steps, {:.1f} ms\n"
+      "  KKT residual {:.1e}, violation {:.1e}, complementarity {:.1e}, least reduced cost {:.1e}\n",
+      result.objective(), device + relay + processing, device, relay, processing, name_of(result.status),
+      result.iterations, timed.milliseconds, c.kkt_residual, std::max(0.0, c.violation), c.complementarity,
+      c.least_reduced_cost);
+  if (!c.binding.empty()) {
+    std::string list;
+    constexpr std::size_t most = 8;
+    for (std::size_t i = 0; i < std::min(c.binding.size(), most); ++i) {
+      list += (i > 0 ? ", " : "") + name_of(c.binding[i], problem);
+    }
+    fmt::print("  binds: {}{}\n", list,
+               c.binding.size() > most ? fmt::format(" and {} more", c.binding.size() - most) : "");
+  }
+  fmt::print("\n");
+}
+
+}  // namespace skein::app
