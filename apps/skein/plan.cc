@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "skein/base/directory_lock.h"
+#include "skein/base/expect.h"
 #include "skein/base/file.h"
 #include "skein/learning/digest.h"
 #include "skein/nn/kernels.h"
@@ -38,6 +39,12 @@ Environment environment_of_file(const PlanOptions& options, const Scenario& scen
   e.reward.gradient = planning.reward.gradient;
   e.reward.visited_gradient = planning.reward.visited_gradient;
   if (planning.drift.sequences > 0) {
+    if (planning.drift.end.list_size().value_or(e.num_clusters) != e.num_clusters) {
+      throw InputError(Fault{.key = "planning.drift.end",
+                             .value = planning.drift.end.spread.to_toml(),
+                             .message = fmt::format("needs one value for each of the {} clusters of {}",
+                                                    e.num_clusters, options.environment)});
+    }
     e.drift.sequences = planning.drift.sequences;
     for (std::size_t c = 0; c < e.num_clusters; ++c) {
       RandomStream stream(scenario.run.seed, "planning.drift.end", c);
@@ -125,7 +132,7 @@ void add_environment_options(CLI::App& command, PlanOptions& options) {
       ->type_name("FILE");
   command.add_option("--threshold", options.threshold_kj, "Battery threshold of all swarms, in kJ")
       ->type_name("KJ")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, 1e6));
 }
 
 void add_agent_option(CLI::App& command, PlanOptions& options) {
@@ -240,6 +247,37 @@ Agents agents_for(const std::string& planner, const PlanOptions& options, const 
     said_by_first(crew, "");  // the agent is there
   }
   return {.recurrent = std::make_shared<const Agent>(load_agent(place / "agent.safetensors", *environment))};
+}
+
+std::vector<std::shared_ptr<const Agent>> agents_along(const PlanSetup& setup, std::uint64_t seed,
+                                                       const fs::path& directory,
+                                                       const std::vector<std::size_t>& moments,
+                                                       ThreadPool& pool, Crew& crew,
+                                                       const std::function<void(double)>& progress) {
+  const Environment& e = *setup.environment;
+  const fs::path place = agent_directory(setup, e, seed, directory);
+  std::optional<DirectoryLock> lock;
+  if (crew.is_first()) {
+    fs::create_directories(place);
+    lock.emplace(place);
+  }
+  const auto file_of = [&](std::size_t moment) {
+    return place / fmt::format("agent-{}.safetensors", moment);
+  };
+  std::vector<std::shared_ptr<const Agent>> agents;
+  for (const std::size_t moment : moments) {
+    if (!is_there(crew, file_of(moment))) {
+      QLearner learner(setup.environment, setup.scenario.planning, seed);
+      train_in(learner, place, moment, pool, crew, progress);
+      expect(learner.num_steps() == moment, "moments of the training, ascending");
+      if (crew.is_first()) {
+        save_agent(file_of(moment), learner.agent());
+      }
+      said_by_first(crew, "");  // the agent is there
+    }
+    agents.push_back(std::make_shared<const Agent>(load_agent(file_of(moment), e)));
+  }
+  return agents;
 }
 
 void add_plan_command(CLI::App& program) {

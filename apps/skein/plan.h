@@ -56,6 +56,13 @@ Agents agents_for(const std::string& planner, const PlanOptions& options, const 
                   const std::filesystem::path& directory, ThreadPool& pool, Crew& crew,
                   const std::function<void(double)>& progress);
 
+// The agent as it was after each of these steps of its training, ascending; kept in the directory likewise.
+std::vector<std::shared_ptr<const Agent>> agents_along(const PlanSetup& setup, std::uint64_t seed,
+                                                       const std::filesystem::path& directory,
+                                                       const std::vector<std::size_t>& moments,
+                                                       ThreadPool& pool, Crew& crew,
+                                                       const std::function<void(double)>& progress);
+
 // Each adds its command to `skein plan`.
 void add_plan_train_command(CLI::App& plan);
 void add_plan_eval_command(CLI::App& plan);

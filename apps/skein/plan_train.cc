@@ -99,8 +99,8 @@ void plan_train(const PlanTrainOptions& options) {
     fmt::print("{}\n", summary.dump(1));
   } else if (common.talks()) {
     print_curve(learner.curve());
-    fmt::print("{}\n{:.1f} s of processor time for {} updates. Wrote agent, curve and checkpoint to {}\n",
-               verdict, cpu, learner.num_updates(), directory.string());
+    fmt::print("{}\n{:.1f} s of processor time for {} updates. Wrote {}curve and checkpoint to {}\n", verdict,
+               cpu, learner.num_updates(), learner.done() ? "agent, " : "", directory.string());
   }
 }
 

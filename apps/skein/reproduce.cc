@@ -297,11 +297,11 @@ void add_reproduce_command(CLI::App& program) {
       "Swarm trajectories (section VI-C, appendix A): thresholds, baselines, sensitivity, drift, geometries");
   planning
       ->add_option("--part", planning_options->parts,
-                   "thresholds, sensitivity, drift or geometries; without one, all")
-      ->check(CLI::IsMember({"thresholds", "sensitivity", "drift", "geometries"}));
+                   "thresholds, sensitivity, drift, tracking or geometries; without one, all")
+      ->check(CLI::IsMember({"thresholds", "sensitivity", "drift", "tracking", "geometries"}));
   planning->add_flag("--quick", planning_options->quick,
                      "Two minutes instead of an hour: less training, fewer seeds");
-  planning->add_option("--seeds", planning_options->seeds, "So many seeds; default 3, with --quick 1")
+  planning->add_option("--seeds", planning_options->seeds, "So many seeds; default 5, with --quick 1")
       ->type_name("N")
       ->check(CLI::Range(1, 100));
   add_common_options(*planning, planning_options->common, "skein reproduce planning --quick");

@@ -35,19 +35,20 @@ std::vector<SingleCommand> single_commands(const fs::path& scenarios) {
                           {fmt::format("learning.local_period={}", local),
                            fmt::format("learning.global_period={}", global)})});
   }
-  const std::string planners = "guided,learned,beam,myopic,threshold_nearest_best";
-  list.push_back(
-      {"optimum-2-3", false,
-       words({"plan", "bound", "--levels", "12", "--planner", planners},
-             {"swarms.count=2", "world.clusters.count=3", "world.stations.count=1", "planning.age_cap=6"})});
-  list.push_back(
-      {"optimum-2-4", false,
-       words({"plan", "bound", "--levels", "12", "--planner", planners},
-             {"swarms.count=2", "world.clusters.count=4", "world.stations.count=1", "planning.age_cap=5"})});
-  list.push_back(
-      {"optimum-1-4", false,
-       words({"plan", "bound", "--levels", "100", "--threshold", "33.76", "--planner", planners},
-             {"swarms.count=1", "world.clusters.count=4", "world.stations.count=1", "planning.age_cap=6"})});
+  const auto optimum = [&](std::size_t swarms, std::size_t clusters, std::size_t age_cap,
+                           const std::vector<std::string>& more) {
+    std::vector<std::string> command =
+        words({"plan", "bound", (scenarios / "paper" / "planning.toml").string(), "--planner",
+               "guided,learned,beam,myopic,threshold_nearest_best"},
+              {fmt::format("swarms.count={}", swarms), fmt::format("world.clusters.count={}", clusters),
+               "world.stations.count=1", fmt::format("planning.age_cap={}", age_cap),
+               "planning.drift.start={uniform=[2,16]}", "planning.drift.end={uniform=[2,16]}"});
+    command.insert(command.end(), more.begin(), more.end());
+    list.push_back({fmt::format("optimum-{}-{}", swarms, clusters), false, command});
+  };
+  optimum(2, 3, 6, {"--levels", "12"});
+  optimum(2, 4, 5, {"--levels", "12"});
+  optimum(1, 4, 6, {"--levels", "100", "--threshold", "33.76"});
   // Where the tests are: in a source tree.
   const fs::path instances = scenarios.parent_path() / "tests" / "reference" / "offloading_instances.jsonl";
   if (fs::exists(instances)) {

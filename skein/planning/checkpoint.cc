@@ -50,12 +50,12 @@ std::string fingerprint(const Environment& e, const PlanningOptions& o, std::uin
            e.reward.travel_weight, e.reward.penalty, e.reward.recharge_cost, e.reward.age_cap,
            e.reward.visited_gradient, o.discount, o.exploration, o.least_exploration, l.step, l.last_step,
            l.decay_share});
-  return fmt::format("{:016x} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", sum.value(), seed,
+  return fmt::format("{:016x} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", sum.value(), seed,
                      e.num_swarms, e.num_clusters, e.num_stations, e.battery_mask,
                      static_cast<int>(e.reward.gradient), e.reward.zero_on_violation, e.drift.sequences,
                      l.environments, l.steps, l.batch, l.update_period, l.replay_steps, l.target_period,
                      fmt::format("{} {} {} {}", l.window, l.memory, l.hidden, l.hidden2), l.model_reward,
-                     e.tables.timings.size());
+                     l.online, e.tables.timings.size());
 }
 
 std::string short_name(std::string_view fingerprint) { return fmt::format("{:016x}", sum_of(fingerprint)); }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 
 #include "skein/base/expect.h"
 #include "skein/planning/environment_file.h"
@@ -82,6 +83,9 @@ Environment planning_environment(const World& world, const PlanningOptions& opti
           : load_tables(options.tables);
   std::vector<Fault> faults = faults_of(e);
   for (Fault& fault : faults) {
+    if (fault.key == "threshold_j") {
+      fault.value = fmt::format("{:g}", std::stod(fault.value) / 1e3);  // the scenario's key is in kJ
+    }
     fault.key = scenario_key(fault.key);
   }
   if (!faults.empty()) {

@@ -62,6 +62,7 @@ struct LearnerOptions {
   double decay_share = 0.5;       // of the steps, until exploration is at its least
   std::size_t flat_steps = 4000;  // of the published flat agent
   bool model_reward = true;       // Q = the model's one-step reward + what the network adds
+  bool online = false;            // moving drift moves while it learns; else starts are at any moment of it
 };
 
 struct PlanningOptions {

@@ -124,8 +124,10 @@ struct QLearner::Inside {
   void start(std::size_t i) {
     RandomStream stream(seed, "learner.start", steps, i);
     start_anywhere(*environment, stream, states[i]);
-    // Where drift moves, any moment of it may be the first, so that all of it is seen all the time.
-    start_later(*environment, stream.below(environment->drift.sequences + 1), states[i]);
+    // Where drift moves, any moment of it may be the first, so that all of it is seen all the time. Online it
+    // is the same moment everywhere: that of the training.
+    start_later(*environment, options.learner.online ? steps : stream.below(environment->drift.sequences + 1),
+                states[i]);
     fresh[i] = 1.0;
   }
   [[nodiscard]] double exploration() const {

@@ -131,9 +131,9 @@ void add_sites(std::string& svg, const Environment& e, const View& view,
     }
     svg += fmt::format(
         R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle" font-weight="600" fill="{}">{}</text>)"
-        R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle" font-size="11" fill="{}">{} sequences</text>)"
+        R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle" font-size="11" fill="{}">{} sequence{}</text>)"
         "\n",
-        x, y + 4, ink, e.site_name(site), x, y + r + 13, faint, dwell[site]);
+        x, y + 4, ink, e.site_name(site), x, y + r + 13, faint, dwell[site], dwell[site] == 1 ? "" : "s");
   }
 }
 

@@ -408,6 +408,8 @@ void bind_learner(Fields& f, LearnerOptions& o) {
   f.whole("flat_steps", o.flat_steps, counts,
           "training sequences of the published flat agent; published: 30000");
   f.flag("model_reward", o.model_reward, "Q is the model's one-step reward and what the network adds");
+  f.flag("online", o.online,
+         "drift that moves does so while it learns, as published; else starts are at any moment of it");
 }
 
 void bind_planning(Fields& f, PlanningOptions& o) {

@@ -118,7 +118,12 @@ void check_learning(Check& check, const LearningOptions& learning) {
                 "must be all above 0, or all 0 to use batch_ratios");
 }
 
-void check_planning(Check& check, const PlanningOptions& planning) {
+void check_planning(Check& check, const PlanningOptions& planning, std::size_t num_clusters) {
+  for (const auto& [drift, key] : {std::pair{&planning.drift.start, "start"}, {&planning.drift.end, "end"}}) {
+    const std::size_t size = drift->list_size().value_or(num_clusters);
+    check.require(size == num_clusters, fmt::format("planning.drift.{}", key), drift->spread.to_toml(),
+                  fmt::format("lists {} values for {} clusters", size, num_clusters));
+  }
   for (const auto& [values, key] : {std::pair{&planning.durations, "durations"},
                                     {&planning.local_periods, "local_periods"},
                                     {&planning.global_periods, "global_periods"}}) {
@@ -185,7 +190,7 @@ std::vector<Fault> impossible_combinations(const Scenario& scenario) {
   check_data(check, scenario.data);
   check_learning(check, scenario.learning);
   std::ranges::move(network_faults(scenario), std::back_inserter(check.faults));
-  check_planning(check, scenario.planning);
+  check_planning(check, scenario.planning, scenario.world.clusters.sites.count);
   for (Fault& fault : faults_of(scenario.drift, scenario.world.clusters.sites.count)) {
     fault.key = "drift." + fault.key;
     check.faults.push_back(std::move(fault));

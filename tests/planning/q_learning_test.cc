@@ -160,6 +160,9 @@ TEST(QLearner, RefusesForeignAndDamagedCheckpoints) {
   PlanningOptions other = small_training();
   other.discount = 0.8;
   EXPECT_THROW(QLearner(e, other, 4).restore(file), InputError);
+  other = small_training();
+  other.learner.online = true;
+  EXPECT_THROW(QLearner(e, other, 4).restore(file), InputError);
   EXPECT_THROW(QLearner(reference_environment(20000.0), small_training(), 4).restore(file), InputError);
   const std::string bytes = read_file(file, std::size_t{1} << 28U);
   for (const std::size_t size : {std::size_t{0}, std::size_t{10}, bytes.size() / 2, bytes.size() - 1}) {
@@ -185,6 +188,38 @@ TEST(Agent, ComesBackFromItsFile) {
   EXPECT_EQ(numbers_of(loaded), numbers_of(*agent));
   EXPECT_THROW(load_agent(file, *random_environment({.swarms = 2, .clusters = 8, .stations = 2}, 1)),
                InputError);
+}
+
+// All drift moves from C:1 to C:8; without exploration visits follow what the state says about it.
+TEST(QLearner, DriftMovesWhileItLearnsOnline) {
+  const auto e = reference_environment();
+  e->drift = {.start = {20, 1, 1, 1, 1, 1, 1, 1}, .end = {1, 1, 1, 1, 1, 1, 1, 20}, .sequences = 400};
+  PlanningOptions options = small_training();
+  options.learner.steps = 400;
+  options.exploration = 0.0;
+  options.least_exploration = 0.0;
+  ThreadPool pool(0);
+  for (const bool online : {true, false}) {
+    options.learner.online = online;
+    QLearner learner(e, options, 1);
+    while (!learner.done()) {
+      learner.step(pool);
+    }
+    const std::vector<CurvePoint>& curve = learner.curve();
+    const auto visits = [&](std::size_t cluster, std::size_t first) {
+      double sum = 0.0;
+      for (std::size_t i = first; i < first + 10; ++i) {
+        sum += 0.1 * curve[i].visits[cluster];
+      }
+      return sum;
+    };
+    const double moved = visits(0, 0) - visits(7, 0) + visits(7, 30) - visits(0, 30);
+    if (online) {
+      EXPECT_GT(moved, 0.5);
+    } else {
+      EXPECT_LT(std::abs(moved), 0.5);  // starts are at any moment from the first step on
+    }
+  }
 }
 
 // A few seconds of training are ahead of the myopic plan, which sees the same one-step rewards.

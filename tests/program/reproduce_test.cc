@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "skein/base/file.h"
 #include "tests/temporary_directory.h"
@@ -26,15 +27,16 @@ class Reproduce : public ::testing::Test {
   };
 
   Outcome reproduce(const std::string& words) {
+    return run("learning mnist " + words +
+               " --set data.source=synthetic --set learning.network.preset=mlp"
+               " --set learning.points_per_worker=60 --set data.synthetic.test_per_class=20");
+  }
+  Outcome run(const std::string& words) {
     const std::string streams = (directory_.path() / "streams").string();
-    const std::string command =
-        "cd '" + directory_.path().string() +
-        "' && SKEIN_SCENARIOS='" SKEIN_SOURCE_DIR "/scenarios' '" SKEIN_PROGRAM
-        "' reproduce learning mnist --quick --out here " +
-        words +
-        " --set data.source=synthetic --set learning.network.preset=mlp --set learning.points_per_worker=60"
-        " --set data.synthetic.test_per_class=20 > " +
-        streams + ".out 2> " + streams + ".err";
+    const std::string command = "cd '" + directory_.path().string() +
+                                "' && SKEIN_SCENARIOS='" SKEIN_SOURCE_DIR "/scenarios' '" SKEIN_PROGRAM
+                                "' reproduce " +
+                                words + " --quick --out here > " + streams + ".out 2> " + streams + ".err";
     const int status = std::system(command.c_str());
     return {WEXITSTATUS(status), content("streams.out"), content("streams.err")};
   }
@@ -105,6 +107,29 @@ TEST_F(Reproduce, TakesTheTextSetting) {
   const Outcome outcome = reproduce("--part text");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("the paper's text"));
+}
+
+TEST_F(Reproduce, TracksDriftAndKeepsAgentsAndMissions) {
+  const std::string words =
+      "planning --part tracking --set planning.learner.memory=8 --set planning.learner.hidden=16";
+  const Outcome first = run(words);
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_THAT(first.out, HasSubstr("the training itself"));
+  const std::string report = content("here/quick/tracking.md");
+  EXPECT_THAT(content("here/quick/tracking-table.csv"), HasSubstr("myopic,start,"));
+  EXPECT_THAT(content("here/quick/tracking.csv"), HasSubstr("C:8"));
+
+  // Some missions are there, others are flown again, with the agents as they were on the way.
+  const std::vector<fs::path> missions{fs::directory_iterator(at("here/quick/missions")),
+                                       fs::directory_iterator()};
+  EXPECT_EQ(missions.size(), 8U);
+  for (const fs::path& file : missions) {
+    if (file.filename().string().starts_with("learned")) {
+      fs::remove(file);
+    }
+  }
+  ASSERT_EQ(run(words).exit_code, 0);
+  EXPECT_EQ(content("here/quick/tracking.md"), report);
 }
 
 TEST_F(Reproduce, RefusesWhatItDoesNotKnow) { EXPECT_EQ(reproduce("--part nonsense").exit_code, 2); }

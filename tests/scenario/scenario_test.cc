@@ -250,6 +250,7 @@ INSTANTIATE_TEST_SUITE_P(
         OneFault{"[offloading]\nlearning_weight = 1.5", "offloading.learning_weight", "[0, 1]"},
         OneFault{"[planning]\ndurations = []", "planning.durations", "must not be empty"},
         OneFault{"[planning]\ndurations = [181]", "planning.durations", "no multiple"},
+        OneFault{"[planning.drift]\nstart = [1, 2]", "planning.drift.start", "lists 2 values for"},
         OneFault{"[planning]\ndiscount = 1", "planning.discount", "[0, 1)"},
         OneFault{"[drift.label_mix]\nstart = [0.1, 0.2]", "drift.label_mix.start", "2 values"},
         OneFault{"base = 3", "base", "name of a scenario file"}));
