@@ -1,3 +1,4 @@
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -31,8 +32,11 @@ struct ServeOptions {
   bool token = false;  // on loopback too
 };
 
-bool is_loopback(std::string_view host) {
-  return host == "localhost" || host == "::1" || host == "[::1]" || host.starts_with("127.");
+// A name or number of this machine alone; 127.example.com is somebody else's.
+bool is_loopback(const std::string& host) {
+  in_addr number{};
+  return host == "localhost" || host == "::1" || host == "[::1]" ||
+         (::inet_pton(AF_INET, host.c_str(), &number) == 1 && ntohl(number.s_addr) >> 24U == 127U);
 }
 
 std::string random_token() {
@@ -249,8 +253,10 @@ void serve(const ServeOptions& options) {
     throw InputError({"", "--host, --port", fmt::format("{}:{}", options.host, options.port),
                       "cannot be listened on: is something else there already?"});
   }
+  const bool is_version_6 = options.host.find(':') != std::string::npos;
   const std::string address =
-      fmt::format("http://{}:{}/{}", options.host, port, token.empty() ? "" : "?token=" + token);
+      fmt::format("http://{}:{}/{}", is_version_6 ? "[" + options.host + "]" : options.host, port,
+                  token.empty() ? "" : "?token=" + token);
   if (options.common.json()) {
     fmt::print("{}\n", Json{{"address", address}, {"directory", options.directory}}.dump());
   } else {

@@ -142,6 +142,7 @@ class Serve : public ::testing::Test {
     if (!fs::exists(mission() / "report.html")) {
       GTEST_SKIP() << "the page is not built in";
     }
+    fs::create_directories(runs() / "sweep");
     fs::copy(mission(), runs() / "sweep/a", fs::copy_options::recursive);
     write_file(outside(), secret);
   }
