@@ -10,6 +10,7 @@ export class Fault extends Error {}
 
 export interface Table {
   file: string;
+  header: string[];
   length: number;
   text(column: string): string[];
   numbers(column: string): number[]; // an empty cell is NaN
@@ -37,6 +38,7 @@ export function parseTable(file: string, content: string): Table {
   };
   return {
     file,
+    header,
     length: lines.length - 1,
     text: column,
     has: (name) => header.includes(name),

@@ -51,8 +51,9 @@ export interface Leg {
   end: number;
   from: number; // sites: clusters, then stations
   to: number;
-  active: boolean;
-  leastBattery: number; // J, at the end
+  does: 'train' | 'recharge' | 'nothing'; // there; nothing: no UAV is left that could lead
+  culprit: string; // why it could not train, if so
+  leastBattery: number; // J, at the end; NaN if no UAV is left
   objective: number;
   positions: Point[] | null; // of leader, workers, coordinators above the cluster
   accessPoint: number;
@@ -178,6 +179,8 @@ function describe(line: Json): string {
   if (line.event === 'hands over') {
     return `to ${String(line.to)}: accuracy ${short('accuracy_before_percent')} → ${short('accuracy_after_percent')} %`;
   }
+  if (line.event === 'fault') return shortened(String(line.what), 200);
+  if (line.event === 'cannot train') return shortened(String(line.why), 200);
   if (line.event === 'recharged') return `${short('energy_J', 1e-3)} kJ`;
   return Object.entries(line)
     .filter(([key]) => !quiet.has(key))
@@ -262,7 +265,10 @@ export function readMission(run: RunFiles): Mission {
     reward: column('reward'),
     dataMbit: column('data_Mbit'),
     modelMbit: column('model_Mbit'),
-    energyByKind: kinds.filter((kind) => sequences.has(`total_${kind}_J`)).map((kind) => ({ kind, joules: column(`total_${kind}_J`) })),
+    energyByKind: sequences.header.flatMap((name) => {
+      const kind = /^total_(.+)_J$/.exec(name)?.[1];
+      return kind ? [{ kind: kind.replace(/_/g, ' '), joules: column(name) }] : [];
+    }),
     accuracyBefore: rows(clusters, numClusters, 'accuracy_before_percent'),
     accuracyAfter: rows(clusters, numClusters, 'accuracy_after_percent'),
     handedOver: rows(clusters, numClusters, 'handed_over_s'),
@@ -277,17 +283,6 @@ export function readMission(run: RunFiles): Mission {
   };
 }
 
-const kinds = [
-  'hovering',
-  'travel',
-  'access_point_trips',
-  'data_transmission',
-  'relay',
-  'processing',
-  'model_upload',
-  'model_broadcast',
-];
-
 function readLegs(
   world: World,
   swarms: ReturnType<typeof parseTable>,
@@ -300,10 +295,13 @@ function readLegs(
   if (num === 0) return legs;
   const [from, to] = [swarms.text('from'), swarms.text('to')];
   const [active, arrival, finished] = [swarms.numbers('active'), swarms.numbers('arrival_s'), swarms.numbers('finished_s')];
+  const culprit = swarms.has('culprit') ? swarms.text('culprit') : null;
   const [battery, objective] = [swarms.numbers('least_battery_J'), swarms.numbers('objective')];
   for (let s = 0; s < num; ++s) {
     for (let u = 0; u < world.swarms.length; ++u) {
       const row = s * world.swarms.length + u;
+      const destination = site('swarms.csv', to[row]);
+      const does = active[row] === 1 ? 'train' : destination >= world.clusters.length ? 'recharge' : 'nothing';
       legs[u].push({
         sequence: s,
         start: start[s],
@@ -311,9 +309,10 @@ function readLegs(
         finished: finished[row],
         end: ends[s],
         from: site('swarms.csv', from[row]),
-        to: site('swarms.csv', to[row]),
-        active: active[row] === 1,
-        leastBattery: battery[row],
+        to: destination,
+        does,
+        culprit: culprit ? culprit[row] : '',
+        leastBattery: does === 'nothing' ? NaN : battery[row],
         objective: objective[row],
         positions: null,
         accessPoint: -1,
@@ -419,6 +418,17 @@ export function batteryAt(mission: Mission, uav: number, time: number, sequence:
   const span = mission.ends[sequence] - mission.start[sequence];
   const share = span > 0 ? Math.min(1, Math.max(0, (time - mission.start[sequence]) / span)) : 1;
   return before + (after - before) * share;
+}
+
+// What a swarm does at a time, in words.
+export function activity(world: World, leg: Leg, time: number): string {
+  const place = siteName(world, leg.to);
+  if (leg.does === 'nothing') return 'has no UAV left that could lead';
+  if (time < leg.arrival) return `flies to ${place}, to ${leg.does}`;
+  if (leg.does === 'recharge') return `recharges at ${place}`;
+  if (leg.culprit && leg.rounds.length === 0) return `cannot train above ${place}: ${leg.culprit}`;
+  if (time >= leg.finished) return `is done above ${place}`;
+  return `${roundAt(leg, time) ? 'trains' : 'waits for the others'} above ${place}`;
 }
 
 // The global round of a leg at a time; the last one begun, or none yet.

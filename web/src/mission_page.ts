@@ -5,7 +5,7 @@ import { Chart, chartsOf, comparedCharts } from './charts';
 import { clock, colour, download, downloadSvgAsPng, fileName, h, icon, number, replace, scaleColour, themeColour } from './dom';
 import { flowPicture, flowWidth } from './flow';
 import { Colouring, MissionMap, Selection } from './map';
-import { accuracyAt, ageAt, batteryAt, driftAt, Mission, roundAt, sequenceAt, siteName } from './mission';
+import { accuracyAt, activity, ageAt, batteryAt, driftAt, Mission, roundAt, sequenceAt, siteName } from './mission';
 import { alternativesView, eventRows, headlineCsv, headlineTable } from './tables';
 import { isTrouble, Timeline } from './timeline';
 
@@ -110,7 +110,7 @@ export class MissionPage {
       h('div', { class: 'pair' },
         h('section', { class: 'card', 'data-panel': 'plan' }, h('header', {}, this.planTitle), this.plan),
         h('section', { class: 'card', 'data-panel': 'events' },
-          h('header', {}, h('h3', {}, 'Events'), h('span', { class: 'tools' }, this.allEvents, h('label', { for: 'all-events' }, 'flights too'))),
+          h('header', {}, h('h3', {}, 'Events'), h('span', { class: 'tools' }, this.allEvents, h('label', { for: 'all-events' }, 'flights and measurements too'))),
           h('div', { class: 'scroll' }, h('table', { class: 'events' }, this.eventBody)))),
       h('div', { class: 'pair' },
         h('section', { class: 'card', 'data-panel': 'figures' },
@@ -245,8 +245,7 @@ export class MissionPage {
     const leg = m.legs[selection.swarm][s];
     const { uavs } = m.world.swarms[selection.swarm];
     const least = Math.min(...uavs.map((id) => batteryAt(m, id, time, s)));
-    const doing = time < leg.arrival ? `flies to ${siteName(m.world, leg.to)}` : leg.active ? `trains above ${siteName(m.world, leg.to)}` : `recharges at ${siteName(m.world, leg.to)}`;
-    return `swarm ${selection.swarm + 1} ${doing}; least battery ${number(least / 1e3)} kJ; ${uavs.length} UAVs`;
+    return `swarm ${selection.swarm + 1} ${activity(m.world, leg, time)}; least battery ${number(least / 1e3)} kJ; ${uavs.length} UAVs`;
   }
 
   private draw(): void {
@@ -290,8 +289,9 @@ export class MissionPage {
     const span = m.ends[s] - m.start[s];
     const share = span > 0 ? Math.min(1, (time - m.start[s]) / span) : 1;
     const energy = spent(s - 1) + (spent(s) - spent(s - 1)) * share;
-    const flying = m.legs.filter((legs) => time < legs[s].arrival).length;
-    const charging = m.legs.filter((legs) => !legs[s].active && time >= legs[s].arrival).length;
+    const lost = m.legs.filter((legs) => legs[s].does === 'nothing').length;
+    const flying = m.legs.filter((legs) => legs[s].does !== 'nothing' && time < legs[s].arrival).length;
+    const charging = m.legs.filter((legs) => legs[s].does === 'recharge' && time >= legs[s].arrival).length;
     const items: [string, string][] = [
       ['Time', clock(time)],
       ['Accuracy, mean', `${mean(accuracies).toFixed(1)} %`],
@@ -300,7 +300,7 @@ export class MissionPage {
       ['Energy so far', `${number(energy / 1e3, 4)} kJ`],
       ['Least above threshold', `${number(least / 1e3)} kJ`],
       ['UAV with it', `${m.world.uavs[whose].role} ${whose + 1}`],
-      ['Swarms', `${flying} fly, ${m.legs.length - flying - charging} train, ${charging} recharge`],
+      ['Swarms', `${flying} fly, ${m.legs.length - flying - charging - lost} train, ${charging} recharge${lost > 0 ? `, ${lost} lost` : ''}`],
     ];
     if (this.now.childElementCount !== items.length) {
       replace(this.now, ...items.map(([name]) => h('div', {}, h('dt', {}, name), h('dd', {}))));
@@ -325,10 +325,7 @@ export class MissionPage {
     if (key === this.lastFlow) return;
     this.lastFlow = key;
     if (!round) {
-      const place = siteName(m.world, leg.to);
-      this.flowText.textContent = !leg.active
-        ? `Sequence ${s + 1}: swarm ${this.swarm + 1} ${time < leg.arrival ? `flies to ${place}, to recharge` : `recharges at ${place}`}.`
-        : `Sequence ${s + 1}: swarm ${this.swarm + 1} is on its way to ${place}, or waits for the others.`;
+      this.flowText.textContent = `Sequence ${s + 1}: swarm ${this.swarm + 1} ${activity(m.world, leg, time)}.`;
       replace(this.flow, h('p', { class: 'empty' }, 'No decision now. ‹ and › lead to global rounds.'));
       return;
     }

@@ -28,6 +28,12 @@ const figures: Figure[] = [
   { key: 'duration_s', text: 'Simulated time', unit: 'min', scale: 1 / 60, better: 0 },
   { key: 'sequences', text: 'Training sequences', unit: '', scale: 1, better: 0 },
   { key: 'swarms_below_threshold', text: 'Swarms below their threshold', unit: '', scale: 1, better: -1 },
+  { key: 'shortfall_J', text: 'Energy that batteries lacked', unit: 'kJ', scale: 1e-3, better: -1 },
+  { key: 'messages', text: 'Messages of the protocol', unit: '', scale: 1, better: 0 },
+  { key: 'refused_messages', text: 'Messages refused', unit: '', scale: 1, better: 0 },
+  { key: 'faults', text: 'Faults noted', unit: '', scale: 1, better: 0 },
+  { key: 'rejected_updates', text: 'Damaged models rejected', unit: '', scale: 1, better: 0 },
+  { key: 'updates_without_access_point', text: 'Models that found no access point', unit: '', scale: 1, better: 0 },
 ];
 
 export interface Row {
@@ -50,7 +56,7 @@ export function headline(missions: Mission[]): Row[] {
   const others = new Set(summaries.flatMap((s) => Object.keys(s).filter((k) => !known.has(k) && typeof s[k] === 'number')));
   for (const key of others) {
     rows.push({
-      text: key.replace(/_(J|s|m|percent|Mbit)$/, ''), unit: /_(J|s|m|percent|Mbit)$/.exec(key)?.[1] ?? '', better: 0,
+      text: key.replace(/_(J|s|m|percent|Mbit)$/, '').replace(/_/g, ' '), unit: /_(J|s|m|percent|Mbit)$/.exec(key)?.[1] ?? '', better: 0,
       values: summaries.map((s) => (typeof s[key] === 'number' ? (s[key] as number) : NaN)),
     });
   }
@@ -74,7 +80,7 @@ function soFar(m: Mission): Record<string, unknown> {
     mean_reward: mean(m.reward),
     energy_J: m.energyByKind.reduce((sum, e) => sum + e.joules[m.num - 1], 0),
     visits: m.handedOver.flat().filter(Number.isFinite).length,
-    recharges: m.legs.flat().filter((leg) => !leg.active).length,
+    recharges: m.legs.flat().filter((leg) => leg.does === 'recharge').length,
     duration_s: m.end,
     sequences: m.num,
   };
@@ -93,7 +99,7 @@ export function headlineTable(missions: Mission[]): HTMLElement {
     h('thead', {}, h('tr', {}, h('th', {}, 'Figure'),
       ...missions.flatMap((m, i) => [
         h('th', { class: 'number' }, many ? m.name : 'Value'),
-        many && i > 0 ? h('th', { class: 'number' }, `− ${missions[0].name}`) : null]),
+        many && i > 0 ? h('th', { class: 'number' }, `${m.name} − ${missions[0].name}`) : null]),
       h('th', {}, 'Unit'))),
     h('tbody', {}, ...rows.map((row) =>
       h('tr', {}, h('td', {}, row.text),
