@@ -27,6 +27,7 @@ export interface Chart {
   levels: { value: number; text: string }[]; // horizontal lines
   rows?: string[]; // instead of series: bars in rows
   bars?: Bar[];
+  key?: { text: string; colour: string }[]; // of the bars
   note?: string;
 }
 
@@ -139,7 +140,11 @@ export function chartsOf(mission: Mission, selected: { swarm: number | null; clu
       note: swarm === null ? 'Select a swarm to see each of its UAVs.' : undefined,
     }),
     chart('age', 'Age of clusters’ models', 'age, sequences', atEnds, perCluster(mission, ages, 'most', selected.cluster)),
-    chart('visits', 'Visits: who is where', 'site', atEnds, [], { rows, bars }),
+    chart('visits', 'Visits: who is where', 'site', atEnds, [], {
+      rows, bars,
+      key: mission.legs.slice(0, 8).map((_, u) => ({ text: `swarm ${u + 1}`, colour: colour(u) })),
+      note: mission.legs.length > 8 ? 'Colours are used again for later swarms.' : undefined,
+    }),
     chart('drift', 'Drift of clusters, as measured', 'squared norm per sequence²', atEnds.slice(1),
       perCluster(mission, mission.drift.map((d) => d.map((v) => (v > 0 ? v : NaN))), 'most', selected.cluster).slice(world.clusters.length <= manyLines ? 1 : 0),
       { log: true, note: 'Known from a cluster’s second visit on.' }),

@@ -36,6 +36,13 @@ export function icon(name: keyof typeof icons): SVGElement {
     svg('path', { d: icons[name], fill: 'currentColor', 'fill-rule': 'evenodd' }));
 }
 
+// A spot of colour before a name.
+export function dot(colour: string): HTMLElement {
+  const spot = h('span', { class: 'dot' });
+  spot.style.background = colour;
+  return spot;
+}
+
 export function replace(element: Element, ...children: Child[]): void {
   element.replaceChildren(...children.filter((c): c is Node | string => c !== null && c !== undefined));
 }

@@ -39,7 +39,7 @@ export function flowPicture(mission: Mission, swarm: number, leg: Leg, round: Ro
     const size = sum(range(devices).map((i) => flow(i, j))) + sum(range(coordinators).map((k) => relay(k, j)));
     const busy = (round.processed[j] ?? 0) > 0.5;
     return box(`w${j}`, `worker ${uavs[1 + j] + 1}`,
-      busy ? `${number(size)} points, ${number(round.processed[j])} processed a step, ${number((round.clock[j] ?? 0) / 1e6)} MHz` : 'idle', size);
+      busy ? `${number(size)} points, ${number(round.processed[j])} a step, ${number((round.clock[j] ?? 0) / 1e6)} MHz` : 'idle', size);
   });
 
   const height = Math.max(220, 20 * Math.max(devices, 2 * workers, 2 * coordinators));
@@ -64,7 +64,7 @@ export function flowPicture(mission: Mission, swarm: number, leg: Leg, round: Ro
 
   const ink = themeColour('ink');
   const faint = themeColour('faint');
-  const x = { devices: 112, relays: 246, workers: 396 };
+  const x = { devices: 112, relays: 256, workers: 412 };
   const root = svg('svg', {
     xmlns: 'http://www.w3.org/2000/svg', viewBox: `0 0 ${flowWidth} ${height + 22}`, class: 'flow', role: 'img',
     'aria-label': `Offloading decision of swarm ${swarm + 1} above ${siteName(mission.world, leg.to)}`,
@@ -103,6 +103,6 @@ export function flowPicture(mission: Mission, swarm: number, leg: Leg, round: Ro
   const foot = (at: number, words: string) => text(at + barWidth / 2, height + 16, 12, faint, 'middle', words);
   foot(x.devices, 'devices, points');
   if (coordinators > 0) foot(x.relays, 'coordinators');
-  foot(x.workers, 'workers');
+  foot(x.workers + 70, 'workers: points, processed a step, clock');
   return root;
 }

@@ -26,7 +26,7 @@ const help = h('dialog', { class: 'help' },
   h('h2', {}, 'Keys'),
   h('dl', {}, ...[
     ['space', 'play, pause'], ['← →', 'earlier, later; with shift by sequences'], ['↑ ↓', 'faster, slower'], ['Home, End', 'start, end'],
-    [', .', 'global round before, after'], ['s', 'next swarm'], ['c', 'colour of clusters'], ['+ − 0', 'zoom the map, whole map'],
+    [', .', 'global round before, after'], ['s, n', 'next swarm, next cluster'], ['c', 'colour of clusters'], ['+ − 0', 'zoom the map, whole map'],
     ['l', 'follow a running mission'], ['d', 'light, dark'], ['Esc', 'select nothing'],
   ].flatMap(([key, what]) => [h('dt', {}, key), h('dd', {}, what)])),
   h('p', {}, 'Click a chart to go to that time; drag on one to zoom in, double-click to zoom out. Click a line’s name to hide it.'),
@@ -107,7 +107,7 @@ function setUp(): void {
   addEventListener('keydown', (event) => {
     const target = event.target as Element;
     if (event.ctrlKey || event.metaKey || event.altKey || help.open || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
-    if (target.tagName === 'BUTTON' && (event.key === ' ' || event.key === 'Enter')) return;
+    if (target.matches('button, a, [role=button]') && (event.key === ' ' || event.key === 'Enter')) return;
     if (target.classList.contains('scroll') && /^Arrow/.test(event.key)) return;
     if (event.key === 'd') setTheme(!isDark());
     else if (event.key === '?') help.showModal();

@@ -386,9 +386,11 @@ export class MissionMap {
       const places = there.map(([x, y], i): Point =>
         flown >= 1 ? [x, y] : [here[i][0] + (x - here[i][0]) * flown, here[i][1] + (y - here[i][1]) * flown],
       );
+      if (leg.does === 'nothing') this.context.globalAlpha = 0.35;
       if (leg.does === 'train' && flown >= 1) this.drawRound(mission, swarm, leg, places, time, tone);
       this.drawUavs(mission, swarm, places, tone);
       this.drawName(mission, swarm, places, time, sequence, tone, leg.does !== 'recharge' || flown < 1);
+      this.context.globalAlpha = 1;
     });
   }
 

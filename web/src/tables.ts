@@ -1,6 +1,7 @@
 // Tables: headline figures of one run or several, the planner's alternatives, events.
 
-import { clock, colour, h, number } from './dom';
+import { clock, colour, dot, h, number } from './dom';
+import { shortened } from './files';
 import { Event, Mission, siteName } from './mission';
 import { laneOf } from './timeline';
 
@@ -113,6 +114,29 @@ export function headlineCsv(missions: Mission[]): string {
   return `figure,unit,${missions.map((m) => quoted(m.name)).join(',')}\n${lines.join('\n')}\n`;
 }
 
+// Keys in which the scenarios differ. Resolved ones have a key on a line, in sections.
+function scenarioKeys(toml: string): Map<string, string> {
+  const keys = new Map<string, string>();
+  let section = '';
+  for (const line of toml.split('\n')) {
+    const head = /^\[+([^\]]+)\]/.exec(line);
+    const entry = /^([A-Za-z0-9_."-]+)\s*=\s*(.*)$/.exec(line);
+    if (head) section = `${head[1]}.`;
+    else if (entry) keys.set(section + entry[1], entry[2]);
+  }
+  return keys;
+}
+
+export function scenarioDifferences(missions: Mission[]): HTMLElement {
+  const all = missions.map((m) => scenarioKeys(m.scenario));
+  const differing = [...new Set(all.flatMap((keys) => [...keys.keys()]))].filter((key) => new Set(all.map((keys) => keys.get(key))).size > 1);
+  if (differing.length === 0) return h('p', { class: 'note' }, 'The scenarios are the same.');
+  return h('table', { class: 'figures differences' },
+    h('thead', {}, h('tr', {}, h('th', {}, 'Key'), ...missions.map((m) => h('th', {}, m.name)))),
+    h('tbody', {}, ...differing.map((key) =>
+      h('tr', {}, h('td', {}, key), ...all.map((keys) => h('td', {}, shortened(keys.get(key) ?? '–', 80)))))));
+}
+
 // What the planner thought its plans are worth, best first; the one it took is marked.
 export function alternativesView(mission: Mission, sequence: number): HTMLElement {
   const list = mission.alternatives[sequence] ?? [];
@@ -151,11 +175,9 @@ export function eventRows(mission: Mission, time: number, all: boolean, seek: (t
   const from = Math.max(0, Math.min(at - shownEvents / 2, listed.length - shownEvents));
   const row = (event: Event) => {
     const kind = laneOf(event.kind);
-    const dot = h('span', { class: 'dot' });
-    dot.style.background = colour(kind.tone);
     return h('tr', { class: event.time <= time ? 'past' : '', tabindex: 0, click: () => seek(event.time),
       keydown: ((e: KeyboardEvent) => e.key === 'Enter' && seek(event.time)) as (event: never) => void },
-      h('td', { class: 'number' }, clock(event.time)), h('td', {}, dot, event.swarm !== null ? `swarm ${event.swarm + 1} ` : '', event.kind), h('td', {}, event.text));
+      h('td', { class: 'number' }, clock(event.time)), h('td', {}, dot(colour(kind.tone)), event.swarm !== null ? `swarm ${event.swarm + 1} ` : '', event.kind), h('td', {}, event.text));
   };
   return listed.slice(from, from + shownEvents).map(row);
 }

@@ -19,6 +19,10 @@ const lanes: Record<string, { lane: number; tone: number; text: string }> = {
 export function laneOf(kind: string): { lane: number; tone: number; text: string } {
   return lanes[kind] ?? { lane: 2, tone: 1, text: kind };
 }
+// The kinds of events that a mission has on its axis.
+export function kindsOf(mission: Mission): { tone: number; text: string }[] {
+  return [...new Set(mission.events.map((e) => e.kind))].map(laneOf).filter(({ lane }) => lane >= 0);
+}
 // Whether it is something that went wrong, or is not known here.
 export function isTrouble(event: Event): boolean {
   return laneOf(event.kind).lane === 2;

@@ -21,6 +21,8 @@ const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'skein-page-'));
 const children = [];
 const within = (...parts) => path.join(directory, ...parts);
 const smoke = path.join(source, 'scenarios/smoke.toml');
+// Plans have values, and nothing has to be trained first.
+const planner = ['--set', 'planning.planner="beam"'];
 const run = (...words) => execFileSync(skein, words, { cwd: directory, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 
 async function serve(where, ...more) {
@@ -75,7 +77,7 @@ function processorTimes() {
 }
 const firstPicture = (page) => page.evaluate(() => performance.getEntriesByName('first-picture')[0]?.startTime);
 const report = (name, ...more) => {
-  run('run', smoke, '--quiet', '--set', 'run.sequences=4', '--out', within(name), ...more);
+  run('run', smoke, '--quiet', ...planner, '--set', 'run.sequences=4', '--out', within(name), ...more);
   return pathToFileURL(within(name, 'report.html')).href;
 };
 
@@ -262,7 +264,7 @@ const tests = {
 
   // Follows a mission from its first sequence to its end.
   async live() {
-    const child = spawn(skein, ['run', smoke, '--quiet', '--set', 'run.sequences=60', '--out', within('runs/live')], { stdio: 'inherit' });
+    const child = spawn(skein, ['run', smoke, '--quiet', ...planner, '--set', 'run.sequences=60', '--out', within('runs/live')], { stdio: 'inherit' });
     children.push(child);
     const ended = new Promise((resolve) => child.once('exit', resolve));
     while (!fs.existsSync(within('runs/live/sequences.csv'))) await new Promise((r) => setTimeout(r, 10));
