@@ -76,7 +76,8 @@ std::string cookie_of(const Request& request, std::string_view name) {
 constexpr std::string_view page_html =
     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Skein</title>\n"
-    "<link rel=\"stylesheet\" href=\"/page.css\">\n</head>\n<body>\n<div id=\"app\"></div>\n"
+    "<link rel=\"stylesheet\" href=\"/page.css\">\n</head>\n<body>\n<div id=\"app\"><noscript>This page "
+    "needs JavaScript.</noscript></div>\n"
     "<script src=\"/page.js\"></script>\n</body>\n</html>\n";
 
 class Dashboard {

@@ -1,7 +1,7 @@
 // A chart as an SVG of its own, for papers and slides: drawn anew, not a picture of the screen.
 
 import { Chart } from './charts';
-import { number, svg, themeColour } from './dom';
+import { extremes, number, svg, themeColour } from './dom';
 
 export const svgWidth = 720;
 export const svgHeight = 400;
@@ -29,11 +29,11 @@ export function chartSvg(chart: Chart): string {
   const box = { left: 64, right: svgWidth - 16, top: 34, bottom: svgHeight - 46 - 16 * legendRows };
   const values = chart.series.flatMap((s) => s.values).filter((v): v is number => v !== null && (!chart.log || v > 0));
   values.push(...chart.levels.map((l) => l.value));
-  let [low, high] = chart.rows ? [0, chart.rows.length] : [Math.min(...values), Math.max(...values)];
+  let [low, high] = chart.rows ? [0, chart.rows.length] : extremes(values);
   if (!Number.isFinite(low)) [low, high] = [chart.log ? 1 : 0, 10];
   if (chart.log) [low, high] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high) + 1e-9)];
   else if (!chart.rows) [low, high] = [Math.min(0, low), high * 1.05 || 1];
-  const end = Math.max(1e-9, ...chart.x);
+  const end = Math.max(1e-9, extremes(chart.x)[1]);
   const unit = timeUnit(end);
   const px = (t: number) => box.left + ((box.right - box.left) * t) / end;
   const py = (v: number) => box.bottom - ((box.bottom - box.top) * ((chart.log ? Math.log10(v) : v) - low)) / (high - low || 1);

@@ -133,7 +133,8 @@ export function chartsOf(mission: Mission, selected: { swarm: number | null; clu
       line('bound', mission.gradientBound, 1, 2),
     ], { log: true, note: 'The bound is that of problem P, with the constants it was solved with.' }),
     chart('energy', 'Energy spent so far', 'energy, kJ', atEnds.slice(1),
-      mission.energyByKind.map(({ kind, joules }, i) => line(kind, joules.map((j) => (j > 0 ? j / 1e3 : NaN)), i, 1.8)),
+      mission.energyByKind.filter(({ joules }) => joules.some((j) => j > 0))
+        .map(({ kind, joules }, i) => line(kind, joules.map((j) => (j > 0 ? j / 1e3 : NaN)), i, 1.8)),
       { log: true }),
     chart('batteries', swarm !== null ? `Batteries of swarm ${swarm + 1}` : 'Batteries, the least of each swarm', 'energy, kJ', atEnds, batteries, {
       levels: (thresholds.length > 3 ? [thresholds[0], thresholds[thresholds.length - 1]] : thresholds).map((value) => ({ value, text: 'threshold' })),

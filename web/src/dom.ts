@@ -100,6 +100,11 @@ export function number(value: number, digits = 3): string {
   return String(+value.toPrecision(digits));
 }
 
+// Least and greatest, of however many.
+export function extremes(values: number[]): [number, number] {
+  return values.reduce(([low, high], v) => [Math.min(low, v), Math.max(high, v)], [Infinity, -Infinity]);
+}
+
 export function clock(seconds: number): string {
   const s = Math.max(0, Math.round(seconds));
   const two = (x: number) => String(x).padStart(2, '0');

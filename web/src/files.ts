@@ -134,3 +134,16 @@ export class Reader {
     });
   }
 }
+
+// Keys of a resolved scenario, with their sections, and their values as written: there is one on a line.
+export function scenarioKeys(toml: string): Map<string, string> {
+  const keys = new Map<string, string>();
+  let section = '';
+  for (const line of toml.split('\n')) {
+    const head = /^\[+([^\]]+)\]/.exec(line);
+    const entry = /^([A-Za-z0-9_."-]+)\s*=\s*(.*)$/.exec(line);
+    if (head) section = `${head[1]}.`;
+    else if (entry) keys.set(section + entry[1], entry[2]);
+  }
+  return keys;
+}

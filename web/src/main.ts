@@ -4,8 +4,9 @@ import 'uplot/dist/uPlot.min.css';
 import './style.css';
 import { forgetTheme, h, icon, isDark, replace } from './dom';
 import { RunFiles } from './files';
-import { Mission, readMission } from './mission';
+import { Mission } from './mission';
 import { frames, MissionPage } from './mission_page';
+import { readMission } from './read_mission';
 
 declare global {
   interface Window {

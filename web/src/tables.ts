@@ -1,7 +1,7 @@
 // Tables: headline figures of one run or several, the planner's alternatives, events.
 
 import { clock, colour, dot, h, number } from './dom';
-import { shortened } from './files';
+import { scenarioKeys, shortened } from './files';
 import { Event, Mission, siteName } from './mission';
 import { laneOf } from './timeline';
 
@@ -114,19 +114,7 @@ export function headlineCsv(missions: Mission[]): string {
   return `figure,unit,${missions.map((m) => quoted(m.name)).join(',')}\n${lines.join('\n')}\n`;
 }
 
-// Keys in which the scenarios differ. Resolved ones have a key on a line, in sections.
-function scenarioKeys(toml: string): Map<string, string> {
-  const keys = new Map<string, string>();
-  let section = '';
-  for (const line of toml.split('\n')) {
-    const head = /^\[+([^\]]+)\]/.exec(line);
-    const entry = /^([A-Za-z0-9_."-]+)\s*=\s*(.*)$/.exec(line);
-    if (head) section = `${head[1]}.`;
-    else if (entry) keys.set(section + entry[1], entry[2]);
-  }
-  return keys;
-}
-
+// Keys in which the scenarios differ.
 export function scenarioDifferences(missions: Mission[]): HTMLElement {
   const all = missions.map((m) => scenarioKeys(m.scenario));
   const differing = [...new Set(all.flatMap((keys) => [...keys.keys()]))].filter((key) => new Set(all.map((keys) => keys.get(key))).size > 1);
