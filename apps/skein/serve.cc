@@ -86,6 +86,7 @@ class Dashboard {
       : root_(options.directory),
         token_(std::move(token)),
         most_viewers_(options.viewers),
+        watcher_(root_),
         server_(options.viewers + spare_connections) {
     server_.set_default_headers(
         {{"Content-Security-Policy",
@@ -106,7 +107,7 @@ class Dashboard {
     server_.Get("/api/runs", [this](const Request&, Response& response) { list(response); });
     server_.Get("/api/run", [this](const Request& request, Response& response) {
       with_run(request, response, [&](const fs::path& directory, const std::string& name) {
-        Json run = read_run(directory, name).json();
+        Json run = read_run_below(root_, name).json();
         run["finished"] = is_finished(directory);
         response.set_content(safe_text(run), "application/json");
       });
@@ -116,12 +117,7 @@ class Dashboard {
   }
 
   // The port that it listens on; 0 if it cannot.
-  int bind(const std::string& host, int port) {
-    if (port == 0) {
-      return std::max(0, server_.bind_to_any_port(host));
-    }
-    return server_.bind_to_port(host, port) ? port : 0;
-  }
+  int bind(const std::string& host, int port) { return server_.bind(host, port); }
   void run() { server_.listen_after_bind(); }
   void stop() {
     watcher_.stop();
@@ -206,8 +202,8 @@ class Dashboard {
       return;
     }
     const std::shared_ptr<void> seat(nullptr, [this](void*) { --num_viewers_; });
-    with_run(request, response, [&](const fs::path& directory, const std::string& name) {
-      const std::shared_ptr<RunWatcher::Run> run = watcher_.follow(directory, name);
+    with_run(request, response, [&](const fs::path&, const std::string& name) {
+      const std::shared_ptr<RunWatcher::Run> run = watcher_.follow(name);
       response.set_chunked_content_provider(
           "text/event-stream",
           [this, run, seat, version = std::uint64_t{0}](std::size_t, httplib::DataSink& sink) mutable {

@@ -141,29 +141,43 @@ function ago(seconds: number): string {
   return seconds < 129600 ? `${Math.round(seconds / 3600)} h ago` : `${Math.round(seconds / 86400)} days ago`;
 }
 
-async function showList(): Promise<void> {
-  closePage();
+// The list, and again every few seconds, as runs come and go on.
+const listPeriod = 3000; // ms
+const chosen = new Set<string>();
+let listTimer = 0;
+
+async function showList(shown = ''): Promise<void> {
   const answer = await ask('/api/runs');
+  if (location.hash.length > 1) return; // somebody has left meanwhile
   const runs = answer.runs as Listed[];
+  runs.sort((a, b) => (a.seconds_since_written < 0 ? 1e12 : a.seconds_since_written) - (b.seconds_since_written < 0 ? 1e12 : b.seconds_since_written));
+  const now = JSON.stringify(runs.map((run) => [run.name, run.finished]));
+  if (now !== shown) drawList(runs, String(answer.version));
+  else runs.forEach((run, i) => (body.querySelectorAll('.written')[i].textContent = ago(run.seconds_since_written)));
+  listTimer = setTimeout(() => void showList(now).catch(() => fault('The server does not answer any more.')), listPeriod);
+}
+
+function drawList(runs: Listed[], version: string): void {
+  closePage();
   title.textContent = 'Skein';
   document.title = 'Skein';
   state.textContent = `${runs.length} run${runs.length === 1 ? '' : 's'}`;
-  foot.textContent = `Skein ${String(answer.version)}`;
-  const chosen = new Set<string>();
-  const compare = h('button', { class: 'primary', disabled: true, click: () => (location.hash = [...chosen].map((n) => `run=${encodeURIComponent(n)}`).join('&')) }, 'Compare') as HTMLButtonElement;
+  foot.textContent = `Skein ${version}`;
+  for (const name of chosen) if (!runs.some((run) => run.name === name)) chosen.delete(name);
+  const compare = h('button', { class: 'primary', disabled: chosen.size < 2, click: () => (location.hash = [...chosen].map((n) => `run=${encodeURIComponent(n)}`).join('&')) }, 'Compare') as HTMLButtonElement;
   const row = (run: Listed) => {
-    const box = h('input', { type: 'checkbox', 'aria-label': `Compare ${run.name}` }) as HTMLInputElement;
+    const box = h('input', { type: 'checkbox', 'aria-label': `Compare ${run.name}`, checked: chosen.has(run.name) }) as HTMLInputElement;
     box.addEventListener('change', () => {
       if (box.checked) chosen.add(run.name);
       else chosen.delete(run.name);
       compare.disabled = chosen.size < 2;
     });
     return h('tr', {}, h('td', {}, box), h('td', {}, h('a', { href: `#run=${encodeURIComponent(run.name)}` }, run.name)),
-      h('td', {}, run.finished ? 'finished' : h('span', { class: 'running' }, '● running or stopped')), h('td', {}, ago(run.seconds_since_written)));
+      h('td', {}, run.finished ? 'finished' : h('span', { class: 'running' }, '● running or stopped')),
+      h('td', { class: 'written' }, ago(run.seconds_since_written)));
   };
-  runs.sort((a, b) => (a.seconds_since_written < 0 ? 1e12 : a.seconds_since_written) - (b.seconds_since_written < 0 ? 1e12 : b.seconds_since_written));
   replace(body, h('section', { class: 'card list' },
-    h('header', {}, h('h2', {}, 'Runs'), h('span', { class: 'tools' }, compare)),
+    h('header', {}, h('h2', {}, 'Runs'), h('span', { class: 'note' }, 'Tick two or more to compare them.'), h('span', { class: 'tools' }, compare)),
     runs.length === 0
       ? h('p', {}, 'There are no runs here yet. `skein run` makes one; this page then shows it.')
       : h('table', { class: 'runs' }, h('thead', {}, h('tr', {}, ...['', 'Run', 'State', 'Written'].map((t) => h('th', {}, t)))), h('tbody', {}, ...runs.map(row)))));
@@ -198,6 +212,7 @@ function follow(run: RunFiles): void {
 async function route(): Promise<void> {
   source?.close();
   source = null;
+  clearTimeout(listTimer);
   const names = new URLSearchParams(location.hash.slice(1)).getAll('run');
   home.hidden = names.length === 0;
   try {

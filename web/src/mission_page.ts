@@ -148,6 +148,7 @@ export class MissionPage {
     this.swarm = Math.min(this.swarm, mission.world.swarms.length - 1);
     this.runChoice.hidden = this.missions.length < 2;
     this.element.classList.toggle('compared', this.missions.length > 1);
+    this.element.classList.toggle('waiting', this.missions.every((m) => m.num === 0));
     replace(this.runChoice, ...this.missions.map((m, i) => h('option', { value: i, selected: i === this.shown }, m.name)));
     replace(this.swarmChoice, ...mission.world.swarms.map((_, u) => h('option', { value: u, selected: u === this.swarm }, `swarm ${u + 1}`)));
     const notes = this.missions.flatMap((m) => [...new Set(m.warnings)].slice(0, 5).map((w) => h('p', {}, `${m.name}: ${w}`)));
