@@ -23,6 +23,7 @@ using Steady = std::chrono::steady_clock;
 
 constexpr std::size_t most_request_bytes = 16 << 10U;
 constexpr auto request_time = std::chrono::seconds(5);  // from the first byte to the last
+constexpr int most_waiting = 1024;                      // to be accepted
 constexpr int write_time_ms = 5000;                     // in which some of an answer must go out
 
 // Set while a connection is turned away.
@@ -145,6 +146,12 @@ class Connections final : public httplib::TaskQueue {
 PageServer::PageServer(std::size_t most_connections) {
   new_task_queue = [most_connections] { return new Connections(most_connections); };
   set_payload_max_length(0);
+}
+
+int PageServer::bind(const std::string& host, int port) {
+  const int bound = port == 0 ? bind_to_any_port(host) : bind_to_port(host, port) ? port : 0;
+  // httplib has room for five that wait to be accepted; of many who come at once it would lose some.
+  return bound > 0 && ::listen(svr_sock_, most_waiting) == 0 ? bound : 0;
 }
 
 bool PageServer::process_and_close_socket(socket_t socket) {

@@ -102,7 +102,8 @@ std::string report_html(const std::vector<RunFiles>& runs) {
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {}; "
       "style-src {}; img-src data: blob:; base-uri 'none'; form-action 'none'\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>Skein</title>\n<style>{}</style>\n</head>\n<body>\n<div id=\"app\"></div>\n"
+      "<title>Skein</title>\n<style>{}</style>\n</head>\n<body>\n<div id=\"app\"><noscript>This page needs "
+      "JavaScript.</noscript></div>\n"
       "<script type=\"application/json\" id=\"data\">{}</script>\n<script>{}</script>\n</body>\n</html>\n",
       policy_hash(page_script), policy_hash(page_style), page_style,
       safe_text(Json{{"version", SKEIN_VERSION}, {"runs", std::move(data)}}), page_script);

@@ -21,11 +21,14 @@ constexpr std::size_t most_entries = 50'000;  // looked at while searching for r
 constexpr int most_levels = 4;
 
 // Why there is no content, or nothing if there is no such file.
-std::string read_plain_file(const fs::path& path, std::string& content) {
+std::string read_plain_file(int directory, const char* name, std::string& content) {
   // Not blocking: opening a pipe must not wait for whoever writes to it.
-  const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  const int file = ::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) {
-    return errno == ENOENT ? "" : errno == ELOOP ? "is a link" : std::strerror(errno);
+    return errno == ENOENT  ? ""
+           : errno == ELOOP ? "is a link"
+           : errno == EBADF ? "cannot be reached"
+                            : std::strerror(errno);
   }
   struct stat status {};
   std::string why;
@@ -49,6 +52,20 @@ std::string read_plain_file(const fs::path& path, std::string& content) {
   return why;
 }
 
+RunFiles read_files(int directory, std::string name) {
+  RunFiles run{.name = std::move(name), .files = {}, .faults = {}};
+  for (const std::string_view file : run_file_names) {
+    std::string content;
+    const std::string why = read_plain_file(directory, file.data(), content);
+    if (!why.empty()) {
+      run.faults.push_back(fmt::format("{} {}", file, why));
+    } else if (!content.empty()) {
+      run.files.emplace(file, std::move(content));
+    }
+  }
+  return run;
+}
+
 bool is_plain_file(const fs::path& path) {
   std::error_code error;
   return fs::symlink_status(path, error).type() == fs::file_type::regular;
@@ -59,16 +76,21 @@ bool is_plain_file(const fs::path& path) {
 Json RunFiles::json() const { return {{"name", name}, {"files", files}, {"faults", faults}}; }
 
 RunFiles read_run(const fs::path& directory, std::string name) {
-  RunFiles run{.name = std::move(name), .files = {}, .faults = {}};
-  for (const std::string_view file : run_file_names) {
-    std::string content;
-    const std::string why = read_plain_file(directory / file, content);
-    if (!why.empty()) {
-      run.faults.push_back(fmt::format("{} {}", file, why));
-    } else if (!content.empty()) {
-      run.files.emplace(file, std::move(content));
-    }
+  const int opened = ::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  RunFiles run = read_files(opened, std::move(name));
+  ::close(opened);
+  return run;
+}
+
+RunFiles read_run_below(const fs::path& root, const std::string& name) {
+  int directory = ::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  for (const fs::path& part : fs::path(name)) {
+    const int next = ::openat(directory, part.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    ::close(directory);
+    directory = next;
   }
+  RunFiles run = read_files(directory, name);
+  ::close(directory);
   return run;
 }
 

@@ -29,6 +29,8 @@ struct RunFiles {
 
 // Only regular files are read, no links, none above a limit.
 RunFiles read_run(const std::filesystem::path& directory, std::string name);
+// One of `find_runs`, by its name. No directory below `root` may be a link, whatever has happened meanwhile.
+RunFiles read_run_below(const std::filesystem::path& root, const std::string& name);
 
 bool is_run(const std::filesystem::path& directory);
 bool is_finished(const std::filesystem::path& directory);  // has a summary

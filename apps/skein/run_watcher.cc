@@ -57,19 +57,19 @@ Json changes(const RunFiles& before, const RunFiles& after) {
 
 class RunWatcher::Run {
  public:
-  Run(fs::path directory, std::string name)
-      : directory_(std::move(directory)),
+  Run(fs::path root, std::string name)
+      : root_(std::move(root)),
         name_(std::move(name)),
-        stamps_(stamps_of(directory_)),
-        now_(read_run(directory_, name_)) {}
+        stamps_(stamps_of(root_ / name_)),
+        now_(read_run_below(root_, name_)) {}
 
   // True if something has changed. Called by one thread at a time, without the lock.
   bool look(std::mutex& mutex) {
-    Stamps stamps = stamps_of(directory_);
+    Stamps stamps = stamps_of(root_ / name_);
     if (stamps == stamps_) {
       return false;
     }
-    RunFiles now = read_run(directory_, name_);
+    RunFiles now = read_run_below(root_, name_);
     const Json changed = changes(now_, now);
     stamps_ = std::move(stamps);
     if (changed.empty() && now.faults == now_.faults) {
@@ -101,7 +101,7 @@ class RunWatcher::Run {
   }
 
  private:
-  fs::path directory_;
+  fs::path root_;
   std::string name_;
   Stamps stamps_;
   RunFiles now_;
@@ -109,7 +109,7 @@ class RunWatcher::Run {
   std::shared_ptr<const std::string> change_, whole_;
 };
 
-RunWatcher::RunWatcher() : thread_([this] { watch(); }) {}
+RunWatcher::RunWatcher(fs::path root) : root_(std::move(root)), thread_([this] { watch(); }) {}
 
 RunWatcher::~RunWatcher() {
   stop();
@@ -129,12 +129,12 @@ bool RunWatcher::stopping() {
   return stopping_;
 }
 
-std::shared_ptr<RunWatcher::Run> RunWatcher::follow(const fs::path& directory, const std::string& name) {
+std::shared_ptr<RunWatcher::Run> RunWatcher::follow(const std::string& name) {
   const std::lock_guard lock(mutex_);
   std::weak_ptr<Run>& known = runs_[name];
   std::shared_ptr<Run> run = known.lock();
   if (run == nullptr) {
-    run = std::make_shared<Run>(directory, name);
+    run = std::make_shared<Run>(root_, name);
     known = run;
   }
   return run;

@@ -17,7 +17,7 @@ namespace skein::app {
 
 class RunWatcher {
  public:
-  RunWatcher();
+  explicit RunWatcher(std::filesystem::path root);
   ~RunWatcher();
   RunWatcher(const RunWatcher&) = delete;
   RunWatcher& operator=(const RunWatcher&) = delete;
@@ -26,7 +26,7 @@ class RunWatcher {
 
   class Run;
   // Looks at it as long as somebody holds it.
-  std::shared_ptr<Run> follow(const std::filesystem::path& directory, const std::string& name);
+  std::shared_ptr<Run> follow(const std::string& name);
 
   // Waits for something newer than `version` (0: for anything) and makes it `version`: server-sent events.
   // Nothing (a null pointer) if there was none for some seconds, or the watcher stops.
@@ -37,6 +37,7 @@ class RunWatcher {
  private:
   void watch();
 
+  std::filesystem::path root_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stopping_ = false;

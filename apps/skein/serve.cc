@@ -1,3 +1,4 @@
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -31,8 +32,11 @@ struct ServeOptions {
   bool token = false;  // on loopback too
 };
 
-bool is_loopback(std::string_view host) {
-  return host == "localhost" || host == "::1" || host == "[::1]" || host.starts_with("127.");
+// A name or number of this machine alone; 127.example.com is somebody else's.
+bool is_loopback(const std::string& host) {
+  in_addr number{};
+  return host == "localhost" || host == "::1" || host == "[::1]" ||
+         (::inet_pton(AF_INET, host.c_str(), &number) == 1 && ntohl(number.s_addr) >> 24U == 127U);
 }
 
 std::string random_token() {
@@ -72,7 +76,8 @@ std::string cookie_of(const Request& request, std::string_view name) {
 constexpr std::string_view page_html =
     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Skein</title>\n"
-    "<link rel=\"stylesheet\" href=\"/page.css\">\n</head>\n<body>\n<div id=\"app\"></div>\n"
+    "<link rel=\"stylesheet\" href=\"/page.css\">\n</head>\n<body>\n<div id=\"app\"><noscript>This page "
+    "needs JavaScript.</noscript></div>\n"
     "<script src=\"/page.js\"></script>\n</body>\n</html>\n";
 
 class Dashboard {
@@ -81,6 +86,7 @@ class Dashboard {
       : root_(options.directory),
         token_(std::move(token)),
         most_viewers_(options.viewers),
+        watcher_(root_),
         server_(options.viewers + spare_connections) {
     server_.set_default_headers(
         {{"Content-Security-Policy",
@@ -101,7 +107,7 @@ class Dashboard {
     server_.Get("/api/runs", [this](const Request&, Response& response) { list(response); });
     server_.Get("/api/run", [this](const Request& request, Response& response) {
       with_run(request, response, [&](const fs::path& directory, const std::string& name) {
-        Json run = read_run(directory, name).json();
+        Json run = read_run_below(root_, name).json();
         run["finished"] = is_finished(directory);
         response.set_content(safe_text(run), "application/json");
       });
@@ -111,12 +117,7 @@ class Dashboard {
   }
 
   // The port that it listens on; 0 if it cannot.
-  int bind(const std::string& host, int port) {
-    if (port == 0) {
-      return std::max(0, server_.bind_to_any_port(host));
-    }
-    return server_.bind_to_port(host, port) ? port : 0;
-  }
+  int bind(const std::string& host, int port) { return server_.bind(host, port); }
   void run() { server_.listen_after_bind(); }
   void stop() {
     watcher_.stop();
@@ -201,8 +202,8 @@ class Dashboard {
       return;
     }
     const std::shared_ptr<void> seat(nullptr, [this](void*) { --num_viewers_; });
-    with_run(request, response, [&](const fs::path& directory, const std::string& name) {
-      const std::shared_ptr<RunWatcher::Run> run = watcher_.follow(directory, name);
+    with_run(request, response, [&](const fs::path&, const std::string& name) {
+      const std::shared_ptr<RunWatcher::Run> run = watcher_.follow(name);
       response.set_chunked_content_provider(
           "text/event-stream",
           [this, run, seat, version = std::uint64_t{0}](std::size_t, httplib::DataSink& sink) mutable {
@@ -249,8 +250,10 @@ void serve(const ServeOptions& options) {
     throw InputError({"", "--host, --port", fmt::format("{}:{}", options.host, options.port),
                       "cannot be listened on: is something else there already?"});
   }
+  const bool is_version_6 = options.host.find(':') != std::string::npos;
   const std::string address =
-      fmt::format("http://{}:{}/{}", options.host, port, token.empty() ? "" : "?token=" + token);
+      fmt::format("http://{}:{}/{}", is_version_6 ? "[" + options.host + "]" : options.host, port,
+                  token.empty() ? "" : "?token=" + token);
   if (options.common.json()) {
     fmt::print("{}\n", Json{{"address", address}, {"directory", options.directory}}.dump());
   } else {

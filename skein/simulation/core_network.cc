@@ -480,15 +480,15 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
     task.model = global_;
     task.first_iteration = iterations_;
   }
-  if (setup_.measures_constants && global_ != first_model) {
-    std::vector<std::size_t> clusters;
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      if (updates[i].trained) {
-        clusters.push_back(tasks[i].cluster);
-      }
+  std::vector<std::size_t> trained_at;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (updates[i].trained) {
+      trained_at.push_back(tasks[i].cluster);
     }
+  }
+  if (setup_.measures_constants && global_ != first_model && !trained_at.empty()) {
     constants_ = std::make_shared<const BoundConstants>(
-        setup_.field->measure_constants(clusters, *first_model, *global_));
+        setup_.field->measure_constants(trained_at, *first_model, *global_));
     record.constants = constants_;
   }
   std::vector<Model> own_models = setup_.fleet->personalise(tasks);

@@ -170,9 +170,11 @@ void MissionRecorder::record(const SequenceRecord& record, const State& state) {
                            swarm.arrival_s, swarm.finished_s, swarm.distance_m, swarm.travel_j,
                            swarm.recharged_j, swarm.least_battery_j, swarm.least_margin_j, swarm.objective,
                            swarm.points_sent, swarm.points_trained, swarm.culprit);
-    const auto event = [&](double time, const char* what, Json more) {
+    const auto event = [&](double time, const char* what, const Json& more) {
       Json line = {{"time_s", time}, {"sequence", record.sequence}, {"event", what}, {"swarm", s + 1}};
-      line.update(more);
+      if (!more.is_null()) {
+        line.update(more);
+      }
       events_ += line.dump() + "\n";
     };
     event(record.start_s, "leaves",

@@ -204,6 +204,16 @@ TEST_F(Mission, GoesOnWithoutALeader) {
   EXPECT_EQ(leader, 0.0);  // who has crashed uses nothing
 }
 
+TEST_F(Mission, GoesOnWithoutASwarm) {
+  const std::string all = R"(["1 leader 1", "1 worker 1.1", "1 worker 1.2", "1 coordinator 1.1"])";
+  ASSERT_EQ(skein("run " + smoke_ + " --set 'faults.list=" + all + "' --out here").exit_code, 0)
+      << content("streams.err");
+  EXPECT_THAT(content("here/events.jsonl"), HasSubstr(R"("event":"is no more","swarm":1)"));
+  const auto swarms = rows(content("here/swarms.csv"));
+  EXPECT_EQ(swarms[3][14], "0");             // swarm 1 in the second sequence
+  EXPECT_GT(std::stod(swarms[4][14]), 0.0);  // swarm 2 still trains
+}
+
 TEST_F(Mission, RejectsADamagedModel) {
   ASSERT_EQ(
       skein("run " + smoke_ + " --set 'faults.list=[\"0 update 1 nan\", \"1 update 2 flipped\"]' --out here")

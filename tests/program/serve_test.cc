@@ -142,6 +142,7 @@ class Serve : public ::testing::Test {
     if (!fs::exists(mission() / "report.html")) {
       GTEST_SKIP() << "the page is not built in";
     }
+    fs::create_directories(runs() / "sweep");
     fs::copy(mission(), runs() / "sweep/a", fs::copy_options::recursive);
     write_file(outside(), secret);
   }
@@ -265,6 +266,34 @@ TEST_F(Serve, NoPathLeadsOutside) {
   const std::string trap = server.get("/api/run?name=trap");
   EXPECT_THAT(trap, HasSubstr("events.jsonl is a link"));
   EXPECT_THAT(trap, Not(HasSubstr(secret)));
+}
+
+// Somebody who can write to the runs puts a link in place of one that is followed.
+TEST_F(Serve, ARunThatBecomesALinkIsNotReadAnyMore) {
+  const fs::path elsewhere = directory_.path() / "elsewhere";
+  fs::copy(mission(), elsewhere, fs::copy_options::recursive);
+  write_file(elsewhere / "events.jsonl", secret);
+  const Server server(runs(), {});
+  const int viewer = server.open();
+  const std::string request = "GET /api/follow?name=sweep%2Fa HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  ASSERT_EQ(::send(viewer, request.data(), request.size(), 0), static_cast<ssize_t>(request.size()));
+  std::string seen;
+  std::array<char, 1 << 16> buffer{};
+  const auto read_until = [&](const char* what) {
+    for (ssize_t count = 1; count > 0 && seen.find(what) == std::string::npos;) {
+      count = ::recv(viewer, buffer.data(), buffer.size(), 0);
+      seen.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(0, count)));
+    }
+  };
+  read_until("event: run");
+  fs::rename(runs() / "sweep", runs() / "moved");
+  fs::create_directory(runs() / "sweep");
+  fs::create_directory_symlink(elsewhere, runs() / "sweep/a");
+  read_until("event: change");  // its files are gone
+  EXPECT_THAT(seen, HasSubstr("event: change"));
+  EXPECT_THAT(seen, Not(HasSubstr(secret)));
+  EXPECT_THAT(server.get("/api/run?name=sweep%2Fa"), StartsWith("HTTP/1.1 404"));
+  ::close(viewer);
 }
 
 TEST_F(Serve, SurvivesAThousandMalformedRequests) {

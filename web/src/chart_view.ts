@@ -1,9 +1,9 @@
 // Charts on the page: uPlot, with the time of the map as a line across all of them.
 
 import uPlot from 'uplot';
-import { Chart, csvOf } from './charts';
+import { Chart, csvOf, Series } from './charts';
 import { chartSvg, svgHeight, svgWidth, timeUnit } from './chart_svg';
-import { download, downloadSvgAsPng, fileName, h, number, themeColour } from './dom';
+import { dot, download, downloadSvgAsPng, fileName, h, number, replace, themeColour } from './dom';
 
 export interface Mark {
   time: number;
@@ -31,7 +31,7 @@ export class ChartView {
   ) {
     const button = (label: string, help: string, work: () => void) =>
       h('button', { class: 'small', title: help, 'aria-label': `${help}: ${chart.title}`, 'data-save': label, click: work }, label);
-    this.element = h('section', { class: 'card chart', 'data-chart': chart.id },
+    this.element = h('section', { class: 'card chart', 'data-chart': chart.id, 'aria-label': chart.title },
       h('header', {}, this.title, h('span', { class: 'tools' },
         button('SVG', 'Download as SVG', () => download(this.file('svg'), chartSvg(this.chart), 'image/svg+xml')),
         button('PNG', 'Download as PNG', () => downloadSvgAsPng(this.file('png'), chartSvg(this.chart), svgWidth, svgHeight)),
@@ -45,6 +45,7 @@ export class ChartView {
         this.setTime(this.time);
       }
     }).observe(this.body);
+    this.body.addEventListener('mousemove', (event) => this.hint(event));
     this.body.addEventListener('click', (event) => {
       if (!this.plot || !(event.target as Element).classList.contains('u-over')) return;
       this.onSeek(this.plot.posToVal(event.clientX - this.plot.over.getBoundingClientRect().left, 'x'));
@@ -59,8 +60,8 @@ export class ChartView {
     this.chart = chart;
     this.marks = marks;
     this.title.textContent = chart.title;
-    this.note.textContent = chart.note ?? '';
-    this.note.hidden = !chart.note;
+    replace(this.note, ...(chart.key ?? []).flatMap(({ text, colour }) => [dot(colour), `${text}  `]), chart.note);
+    this.note.hidden = this.note.childNodes.length === 0;
     // A running mission adds points to the same series: then the plot stays, with its zoom and its hidden lines.
     const shape = JSON.stringify([chart.title, chart.series.map((s) => [s.label, s.colour, s.width]), chart.rows, chart.levels, themeColour('ink')]);
     if (this.plot && shape === this.shape && !chart.rows) this.plot.setData(this.data());
@@ -90,7 +91,7 @@ export class ChartView {
       height: plotHeight,
       padding: [8, 10, 0, 0],
       cursor: { sync: { key: 'time', scales: ['x', null] }, drag: { x: true, y: false }, points: { size: 6 } },
-      legend: { live: !rows, show: !rows },
+      legend: { live: !rows, show: !rows, markers: { width: 0, fill: (_u, i) => (i > 0 ? sample(chart.series[i - 1]) : '') } },
       scales: {
         x: { time: false, range: (_u, low, high) => {
           const { x } = this.chart;
@@ -133,6 +134,22 @@ export class ChartView {
     this.body.replaceChildren();
     this.plot = new uPlot(options, this.data(), this.body);
     this.plot.over.append(this.line);
+    // Names of lines hide and show them by keyboard too.
+    for (const name of this.body.querySelectorAll<HTMLElement>('.u-series:not(:first-child) th')) {
+      name.tabIndex = 0;
+      name.setAttribute('role', 'button');
+      name.addEventListener('keydown', (event) => event.key === 'Enter' && name.click());
+    }
+  }
+
+  // What the bar under the pointer is.
+  private hint(event: MouseEvent): void {
+    const { rows, bars } = this.chart;
+    if (!this.plot || !rows || !bars) return;
+    const box = this.plot.over.getBoundingClientRect();
+    const time = this.plot.posToVal(event.clientX - box.left, 'x');
+    const row = Math.floor(((event.clientY - box.top) / Math.max(1, box.height)) * rows.length);
+    this.plot.over.title = bars.find((b) => b.row === row && b.from <= time && time <= b.to)?.text ?? '';
   }
 
   // Bars, thresholds and what went wrong, on uPlot's canvas.
@@ -151,21 +168,26 @@ export class ChartView {
         c.fillRect(from, top + bar.row * tall + Math.min(2, tall * 0.15), Math.max(1, to - from - 1), tall - Math.min(4, tall * 0.3));
       }
     }
-    c.strokeStyle = themeColour('ink');
     c.fillStyle = themeColour('ink');
     c.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
     c.textAlign = 'right';
-    c.lineWidth = devicePixelRatio;
     for (const level of this.chart.levels) {
+      c.strokeStyle = themeColour('ink');
+      c.lineWidth = devicePixelRatio;
       const y = u.valToPos(level.value, 'y', true);
       c.setLineDash([3 * devicePixelRatio, 4 * devicePixelRatio]);
       c.beginPath();
       c.moveTo(left, y);
       c.lineTo(left + width, y);
       c.stroke();
-      c.fillText(level.text, left + width - 4, y - 4);
+      c.setLineDash([]);
+      c.lineWidth = 3 * devicePixelRatio;
+      c.strokeStyle = themeColour('panel');
+      c.strokeText(level.text, left + width - 4, y - 4 * devicePixelRatio);
+      c.fillText(level.text, left + width - 4, y - 4 * devicePixelRatio);
     }
-    c.setLineDash([]);
+    c.lineWidth = 1.5 * devicePixelRatio;
+    c.setLineDash([2 * devicePixelRatio, 2 * devicePixelRatio]);
     for (const mark of this.marks) {
       const x = u.valToPos(mark.time, 'x', true);
       c.strokeStyle = mark.colour;
@@ -185,6 +207,13 @@ export class ChartView {
     this.line.hidden = !(x >= 0 && x <= this.plot.bbox.width / devicePixelRatio);
     this.line.style.transform = `translateX(${x.toFixed(1)}px)`;
   }
+}
+
+// A piece of a line, as a background.
+function sample({ colour, dash }: Series): string {
+  let at = 0;
+  const pieces = dash.map((length, i) => `${i % 2 === 0 ? colour : 'transparent'} ${at}px ${(at += length * 0.7)}px`);
+  return pieces.length > 0 ? `repeating-linear-gradient(90deg, ${pieces.join(', ')})` : colour;
 }
 
 function decades(low: number, high: number): number[] {

@@ -27,6 +27,7 @@ export interface Chart {
   levels: { value: number; text: string }[]; // horizontal lines
   rows?: string[]; // instead of series: bars in rows
   bars?: Bar[];
+  key?: { text: string; colour: string }[]; // of the bars
   note?: string;
 }
 
@@ -70,6 +71,8 @@ function jumps(mission: Mission): { x: number[]; at: (values: (cluster: number, 
   };
 }
 
+const least = (values: number[]) => Math.min(...values.filter(Number.isFinite));
+const greatest = (values: number[]) => Math.max(...values.filter(Number.isFinite));
 function columns(lists: number[][], pick: (values: number[]) => number): number[] {
   return (lists[0] ?? []).map((_, i) => pick(lists.map((list) => list[i])));
 }
@@ -79,14 +82,12 @@ const mean = (values: number[]) => {
 };
 
 function perCluster(mission: Mission, lists: number[][], worst: 'least' | 'most', selected: number | null): Series[] {
-  const low = (v: number[]) => Math.min(...v.filter(Number.isFinite));
-  const high = (v: number[]) => Math.max(...v.filter(Number.isFinite));
   const all = [line('mean', columns(lists, mean), 7, 3)];
   if (lists.length <= manyLines) {
     lists.forEach((list, c) => all.push(line(mission.world.clusters[c].name, list, c < 7 ? c : c + 1, selected === c ? 3 : 1.4)));
   } else {
-    all.push(line(worst === 'least' ? 'worst' : 'most', columns(lists, worst === 'least' ? low : high), 1));
-    all.push(line(worst === 'least' ? 'best' : 'least', columns(lists, worst === 'least' ? high : low), 0));
+    all.push(line(worst === 'least' ? 'worst' : 'most', columns(lists, worst === 'least' ? least : greatest), 1));
+    all.push(line(worst === 'least' ? 'best' : 'least', columns(lists, worst === 'least' ? greatest : least), 0));
     if (selected !== null) all.push(line(mission.world.clusters[selected].name, lists[selected], 2, 3));
   }
   return all;
@@ -121,7 +122,7 @@ export function chartsOf(mission: Mission, selected: { swarm: number | null; clu
         from: leg.arrival,
         to: leg.end,
         colour: colour(u),
-        text: `swarm ${u + 1} ${leg.active ? 'trains' : 'recharges'} at ${siteName(world, leg.to)}`,
+        text: `swarm ${u + 1} at ${siteName(world, leg.to)}: ${leg.does === 'nothing' ? 'no more' : `${leg.does}s`}`,
       }),
     ),
   );
@@ -130,20 +131,25 @@ export function chartsOf(mission: Mission, selected: { swarm: number | null; clu
     chart('gradient', 'Gradient and its bound', 'squared meta-gradient norm', atEnds.slice(1), [
       line('measured', mission.gradient, 0, 2.5),
       line('bound', mission.gradientBound, 1, 2),
-    ], { log: true, note: 'The bound is that of problem P, with its constants as the scenario has them.' }),
+    ], { log: true, note: 'The bound is that of problem P, with the constants it was solved with.' }),
     chart('energy', 'Energy spent so far', 'energy, kJ', atEnds.slice(1),
-      mission.energyByKind.map(({ kind, joules }, i) => line(kind.replace(/_/g, ' '), joules.map((j) => (j > 0 ? j / 1e3 : NaN)), i, 1.8)),
+      mission.energyByKind.filter(({ joules }) => joules.some((j) => j > 0))
+        .map(({ kind, joules }, i) => line(kind, joules.map((j) => (j > 0 ? j / 1e3 : NaN)), i, 1.8)),
       { log: true }),
     chart('batteries', swarm !== null ? `Batteries of swarm ${swarm + 1}` : 'Batteries, the least of each swarm', 'energy, kJ', atEnds, batteries, {
       levels: (thresholds.length > 3 ? [thresholds[0], thresholds[thresholds.length - 1]] : thresholds).map((value) => ({ value, text: 'threshold' })),
       note: swarm === null ? 'Select a swarm to see each of its UAVs.' : undefined,
     }),
     chart('age', 'Age of clusters’ models', 'age, sequences', atEnds, perCluster(mission, ages, 'most', selected.cluster)),
-    chart('visits', 'Visits: who is where', 'site', atEnds, [], { rows, bars }),
+    chart('visits', 'Visits: who is where', 'site', atEnds, [], {
+      rows, bars,
+      key: mission.legs.slice(0, 8).map((_, u) => ({ text: `swarm ${u + 1}`, colour: colour(u) })),
+      note: mission.legs.length > 8 ? 'Colours are used again for later swarms.' : undefined,
+    }),
     chart('drift', 'Drift of clusters, as measured', 'squared norm per sequence²', atEnds.slice(1),
       perCluster(mission, mission.drift.map((d) => d.map((v) => (v > 0 ? v : NaN))), 'most', selected.cluster).slice(world.clusters.length <= manyLines ? 1 : 0),
       { log: true, note: 'Known from a cluster’s second visit on.' }),
-    chart('traffic', 'Sent in each sequence', 'Mbit', atEnds.slice(1), [line('data', mission.dataMbit, 0, 2), line('models', mission.modelMbit, 1, 2)]),
+    chart('traffic', 'Sent in each sequence', 'Mbit', atEnds.slice(1), [line('data', mission.dataMbit, 0, 2), line('models', mission.modelMbit, 1, 2)], { log: true }),
     chart('reward', 'Reward of each sequence', 'reward', atEnds.slice(1), [line('reward', mission.reward, 4, 2)]),
   ];
 }
@@ -155,8 +161,8 @@ function leastBatteries(mission: Mission): Series[] {
   ].map((j) => j / 1e3));
   return [
     line('mean of swarms', columns(lists, mean), 7, 3),
-    line('least', columns(lists, (v) => Math.min(...v)), 1),
-    line('most', columns(lists, (v) => Math.max(...v)), 0),
+    line('least', columns(lists, least), 1),
+    line('most', columns(lists, greatest), 0),
   ];
 }
 
@@ -187,7 +193,7 @@ export function comparedCharts(missions: Mission[]): Chart[] {
     overlay('energy', 'Energy spent so far', 'energy, kJ', (m) => ({ x: atEnds(m), values: total(m) })),
     overlay('batteries', 'Least battery of all', 'energy, kJ', (m) => ({
       x: atEnds(m),
-      values: m.ends.map((_, s) => Math.min(...m.legs.map((legs) => legs[s].leastBattery)) / 1e3),
+      values: m.ends.map((_, s) => least(m.legs.map((legs) => legs[s].leastBattery)) / 1e3),
     })),
     overlay('age', 'Mean age of clusters’ models', 'age, sequences', (m) => ({ x: atEnds(m), values: m.meanAge })),
     overlay('visits', 'Visits to clusters so far', 'visits', (m) => ({ x: atEnds(m), values: visits(m) })),

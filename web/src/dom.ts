@@ -36,6 +36,13 @@ export function icon(name: keyof typeof icons): SVGElement {
     svg('path', { d: icons[name], fill: 'currentColor', 'fill-rule': 'evenodd' }));
 }
 
+// A spot of colour before a name.
+export function dot(colour: string): HTMLElement {
+  const spot = h('span', { class: 'dot' });
+  spot.style.background = colour;
+  return spot;
+}
+
 export function replace(element: Element, ...children: Child[]): void {
   element.replaceChildren(...children.filter((c): c is Node | string => c !== null && c !== undefined));
 }
@@ -91,6 +98,11 @@ export function number(value: number, digits = 3): string {
   if (size >= 1e6 || size < 1e-3) return value.toExponential(Math.max(0, digits - 1)).replace('e+', 'e');
   if (size >= 1000) return Math.round(value).toLocaleString('en-US').replace(/,/g, '\u202f');
   return String(+value.toPrecision(digits));
+}
+
+// Least and greatest, of however many.
+export function extremes(values: number[]): [number, number] {
+  return values.reduce(([low, high], v) => [Math.min(low, v), Math.max(high, v)], [Infinity, -Infinity]);
 }
 
 export function clock(seconds: number): string {

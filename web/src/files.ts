@@ -10,6 +10,7 @@ export class Fault extends Error {}
 
 export interface Table {
   file: string;
+  header: string[];
   length: number;
   text(column: string): string[];
   numbers(column: string): number[]; // an empty cell is NaN
@@ -37,6 +38,7 @@ export function parseTable(file: string, content: string): Table {
   };
   return {
     file,
+    header,
     length: lines.length - 1,
     text: column,
     has: (name) => header.includes(name),
@@ -131,4 +133,17 @@ export class Reader {
       return new Reader(where, x as Json);
     });
   }
+}
+
+// Keys of a resolved scenario, with their sections, and their values as written: there is one on a line.
+export function scenarioKeys(toml: string): Map<string, string> {
+  const keys = new Map<string, string>();
+  let section = '';
+  for (const line of toml.split('\n')) {
+    const head = /^\[+([^\]]+)\]/.exec(line);
+    const entry = /^([A-Za-z0-9_."-]+)\s*=\s*(.*)$/.exec(line);
+    if (head) section = `${head[1]}.`;
+    else if (entry) keys.set(section + entry[1], entry[2]);
+  }
+  return keys;
 }

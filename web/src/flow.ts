@@ -64,11 +64,11 @@ export function flowPicture(mission: Mission, swarm: number, leg: Leg, round: Ro
 
   const ink = themeColour('ink');
   const faint = themeColour('faint');
-  const x = { devices: 112, relays: 262, workers: 420 };
+  const x = { devices: 112, relays: 256, workers: 412 };
   const root = svg('svg', {
     xmlns: 'http://www.w3.org/2000/svg', viewBox: `0 0 ${flowWidth} ${height + 22}`, class: 'flow', role: 'img',
     'aria-label': `Offloading decision of swarm ${swarm + 1} above ${siteName(mission.world, leg.to)}`,
-    'font-family': 'system-ui, sans-serif',
+    'font-family': 'system-ui, sans-serif', 'paint-order': 'stroke', stroke: themeColour('panel'), 'stroke-width': 0,
   });
   const ribbon = (from: Box, to: Box, x1: number, x2: number, points: number, tone: string) => {
     const thick = Math.max(0.75, points * scale);
@@ -87,21 +87,22 @@ export function flowPicture(mission: Mission, swarm: number, leg: Leg, round: Ro
   });
   relays.forEach((from, k) =>
     sinks.forEach((to, j) => relay(k, j) > 0 && ribbon(from, to, x.relays + barWidth, x.workers, relay(k, j), colour(j % 4))));
+  const text = (at: number, y: number, size: number, fill: string, anchor: string, content: string) =>
+    root.append(svg('text', { x: at, y, 'font-size': size, fill, 'text-anchor': anchor, 'stroke-width': 3 }, content));
   const draw = (boxes: Box[], at: number, side: 'start' | 'end', tones: (i: number) => string) =>
     boxes.forEach((b, i) => {
       root.append(svg('rect', { x: at, y: b.y.toFixed(1), width: barWidth, height: b.height.toFixed(1), fill: tones(i), rx: 2 }));
       const tx = side === 'end' ? at - 5 : at + barWidth + 6;
       const middle = b.y + b.height / 2;
-      root.append(svg('text', { x: tx, y: middle + (side === 'end' ? 4 : -1), 'text-anchor': side, 'font-size': 12.5, fill: ink }, side === 'end' ? `${b.label}: ${b.detail}` : b.label));
-      if (side === 'start') root.append(svg('text', { x: tx, y: middle + 13, 'text-anchor': side, 'font-size': 11.5, fill: faint }, b.detail));
+      text(tx, middle + (side === 'end' ? 4 : -1), 12.5, ink, side, side === 'end' ? `${b.label}: ${b.detail}` : b.label);
+      if (side === 'start') text(tx, middle + 13, 11.5, faint, side, b.detail);
     });
   draw(sources, x.devices, 'end', () => faint);
   draw(relays, x.relays, 'start', () => colour(4));
   draw(sinks, x.workers, 'start', (j) => colour(j % 4));
-  const foot = (at: number, text: string) =>
-    root.append(svg('text', { x: at, y: height + 16, 'font-size': 12, fill: faint, 'text-anchor': 'middle' }, text));
+  const foot = (at: number, words: string) => text(at + barWidth / 2, height + 16, 12, faint, 'middle', words);
   foot(x.devices, 'devices, points');
   if (coordinators > 0) foot(x.relays, 'coordinators');
-  foot(x.workers, 'workers');
+  foot(x.workers + 70, 'workers: points, processed a step, clock');
   return root;
 }

@@ -4,8 +4,9 @@ import 'uplot/dist/uPlot.min.css';
 import './style.css';
 import { forgetTheme, h, icon, isDark, replace } from './dom';
 import { RunFiles } from './files';
-import { Mission, readMission } from './mission';
+import { Mission } from './mission';
 import { frames, MissionPage } from './mission_page';
+import { readMission } from './read_mission';
 
 declare global {
   interface Window {
@@ -26,7 +27,7 @@ const help = h('dialog', { class: 'help' },
   h('h2', {}, 'Keys'),
   h('dl', {}, ...[
     ['space', 'play, pause'], ['← →', 'earlier, later; with shift by sequences'], ['↑ ↓', 'faster, slower'], ['Home, End', 'start, end'],
-    [', .', 'global round before, after'], ['s', 'next swarm'], ['c', 'colour of clusters'], ['+ − 0', 'zoom the map, whole map'],
+    [', .', 'global round before, after'], ['s, n', 'next swarm, next cluster'], ['c', 'colour of clusters'], ['+ − 0', 'zoom the map, whole map'],
     ['l', 'follow a running mission'], ['d', 'light, dark'], ['Esc', 'select nothing'],
   ].flatMap(([key, what]) => [h('dt', {}, key), h('dd', {}, what)])),
   h('p', {}, 'Click a chart to go to that time; drag on one to zoom in, double-click to zoom out. Click a line’s name to hide it.'),
@@ -107,7 +108,7 @@ function setUp(): void {
   addEventListener('keydown', (event) => {
     const target = event.target as Element;
     if (event.ctrlKey || event.metaKey || event.altKey || help.open || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
-    if (target.tagName === 'BUTTON' && (event.key === ' ' || event.key === 'Enter')) return;
+    if (target.matches('button, a, [role=button]') && (event.key === ' ' || event.key === 'Enter')) return;
     if (target.classList.contains('scroll') && /^Arrow/.test(event.key)) return;
     if (event.key === 'd') setTheme(!isDark());
     else if (event.key === '?') help.showModal();
@@ -140,29 +141,43 @@ function ago(seconds: number): string {
   return seconds < 129600 ? `${Math.round(seconds / 3600)} h ago` : `${Math.round(seconds / 86400)} days ago`;
 }
 
-async function showList(): Promise<void> {
-  closePage();
+// The list, and again every few seconds, as runs come and go on.
+const listPeriod = 3000; // ms
+const chosen = new Set<string>();
+let listTimer = 0;
+
+async function showList(shown = ''): Promise<void> {
   const answer = await ask('/api/runs');
+  if (location.hash.length > 1) return; // somebody has left meanwhile
   const runs = answer.runs as Listed[];
+  runs.sort((a, b) => (a.seconds_since_written < 0 ? 1e12 : a.seconds_since_written) - (b.seconds_since_written < 0 ? 1e12 : b.seconds_since_written));
+  const now = JSON.stringify(runs.map((run) => [run.name, run.finished]));
+  if (now !== shown) drawList(runs, String(answer.version));
+  else runs.forEach((run, i) => (body.querySelectorAll('.written')[i].textContent = ago(run.seconds_since_written)));
+  listTimer = setTimeout(() => void showList(now).catch(() => fault('The server does not answer any more.')), listPeriod);
+}
+
+function drawList(runs: Listed[], version: string): void {
+  closePage();
   title.textContent = 'Skein';
   document.title = 'Skein';
   state.textContent = `${runs.length} run${runs.length === 1 ? '' : 's'}`;
-  foot.textContent = `Skein ${String(answer.version)}`;
-  const chosen = new Set<string>();
-  const compare = h('button', { class: 'primary', disabled: true, click: () => (location.hash = [...chosen].map((n) => `run=${encodeURIComponent(n)}`).join('&')) }, 'Compare') as HTMLButtonElement;
+  foot.textContent = `Skein ${version}`;
+  for (const name of chosen) if (!runs.some((run) => run.name === name)) chosen.delete(name);
+  const compare = h('button', { class: 'primary', disabled: chosen.size < 2, click: () => (location.hash = [...chosen].map((n) => `run=${encodeURIComponent(n)}`).join('&')) }, 'Compare') as HTMLButtonElement;
   const row = (run: Listed) => {
-    const box = h('input', { type: 'checkbox', 'aria-label': `Compare ${run.name}` }) as HTMLInputElement;
+    const box = h('input', { type: 'checkbox', 'aria-label': `Compare ${run.name}`, checked: chosen.has(run.name) }) as HTMLInputElement;
     box.addEventListener('change', () => {
       if (box.checked) chosen.add(run.name);
       else chosen.delete(run.name);
       compare.disabled = chosen.size < 2;
     });
     return h('tr', {}, h('td', {}, box), h('td', {}, h('a', { href: `#run=${encodeURIComponent(run.name)}` }, run.name)),
-      h('td', {}, run.finished ? 'finished' : h('span', { class: 'running' }, '● running or stopped')), h('td', {}, ago(run.seconds_since_written)));
+      h('td', {}, run.finished ? 'finished' : h('span', { class: 'running' }, '● running or stopped')),
+      h('td', { class: 'written' }, ago(run.seconds_since_written)));
   };
-  runs.sort((a, b) => (a.seconds_since_written < 0 ? 1e12 : a.seconds_since_written) - (b.seconds_since_written < 0 ? 1e12 : b.seconds_since_written));
   replace(body, h('section', { class: 'card list' },
-    h('header', {}, h('h2', {}, 'Runs'), h('span', { class: 'tools' }, compare)),
+    h('header', {}, h('h2', {}, 'Runs'), h('span', { class: 'note' }, 'Tick two or more to compare them.'), h('span', { class: 'tools' }, compare)),
     runs.length === 0
       ? h('p', {}, 'There are no runs here yet. `skein run` makes one; this page then shows it.')
       : h('table', { class: 'runs' }, h('thead', {}, h('tr', {}, ...['', 'Run', 'State', 'Written'].map((t) => h('th', {}, t)))), h('tbody', {}, ...runs.map(row)))));
@@ -197,6 +212,7 @@ function follow(run: RunFiles): void {
 async function route(): Promise<void> {
   source?.close();
   source = null;
+  clearTimeout(listTimer);
   const names = new URLSearchParams(location.hash.slice(1)).getAll('run');
   home.hidden = names.length === 0;
   try {

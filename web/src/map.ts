@@ -1,6 +1,8 @@
 // The mission on a map in local metres: what is where at a time, drawn on a canvas.
 
-import { colour, h, inkOn, number, scaleColour, themeColour } from './dom';
+import { colour, extremes, h, inkOn, number, scaleColour, themeColour } from './dom';
+import { MapCanvas } from './map_canvas';
+import { flash, mast, shape } from './map_symbols';
 import {
   accuracyAt, ageAt, batteryAt, driftAt, Leg, Mission, Point, roundAt, sequenceAt, sitePosition,
 } from './mission';
@@ -8,35 +10,17 @@ import {
 export type Colouring = 'accuracy' | 'drift' | 'age';
 export type Selection = { swarm: number } | { cluster: number } | null;
 
-interface View {
-  x: number; // m, at the canvas' centre
-  y: number;
-  scale: number; // px per m
-}
-
 const trailLegs = 5;
 const twoPi = 2 * Math.PI;
 
-export class MissionMap {
-  readonly element = h('div', { class: 'map' });
+export class MissionMap extends MapCanvas {
   colouring: Colouring = 'accuracy';
   onSelect: (selection: Selection) => void = () => {};
-  onMove: () => void = () => {};
+  describe: (selection: Selection) => string = () => '';
+  selection: Selection = null;
 
-  private readonly canvas = h('canvas', {
-    tabindex: 0,
-    role: 'img',
-    'aria-label': 'Map of the mission. Drag to move, scroll to zoom, click a swarm or cluster to select it.',
-  }) as HTMLCanvasElement;
-  private readonly context = this.canvas.getContext('2d', { alpha: false })!;
   private readonly tip = h('div', { class: 'tip', hidden: true });
   private mission: Mission | null = null;
-  private view: View = { x: 0, y: 0, scale: 1 };
-  private fitted: View = { x: 0, y: 0, scale: 1 };
-  private touched = false;
-  private width = 1;
-  private height = 1;
-  private ratio = 1;
   private magnify = 1; // clusters are drawn this much larger than they are
   private nearest = 1; // m, between two clusters
   private driftRange: [number, number] = [1, 10];
@@ -44,19 +28,17 @@ export class MissionMap {
   private theme: Record<string, string> = {};
   private swarmColours: string[] = [];
   private places: { x: number; y: number; radius: number; swarm?: number; cluster?: number }[] = [];
-  selection: Selection = null;
 
   constructor() {
-    this.element.append(this.canvas, this.tip);
-    new ResizeObserver(() => this.resize()).observe(this.element);
-    this.listen();
+    super('Map of the mission. Drag to move, scroll to zoom, click a swarm or cluster to select it.');
+    this.element.append(this.tip);
   }
 
   show(mission: Mission): void {
     const first = this.mission === null || this.mission.name !== mission.name;
     this.mission = mission;
     const drifts = mission.drift.flat().filter((d) => d > 0);
-    this.driftRange = drifts.length > 0 ? [Math.min(...drifts), Math.max(...drifts)] : [1, 10];
+    this.driftRange = drifts.length > 0 ? extremes(drifts) : [1, 10];
     this.oldest = Math.max(2, ...mission.age.map((ages) => Math.max(0, ...ages)));
     const centres = mission.world.clusters.map((c) => c.centre);
     this.nearest = Infinity;
@@ -67,8 +49,8 @@ export class MissionMap {
     }
     if (first) {
       this.selection = null;
-      this.touched = false;
-      this.resize();
+      const { clusters, stations, accessPoints } = mission.world;
+      this.cover([...clusters.map((c) => c.centre), ...stations.map((t) => t.position), ...accessPoints.map((a) => a.position)]);
     }
   }
 
@@ -78,70 +60,6 @@ export class MissionMap {
     this.onMove();
   }
 
-  reset(): void {
-    this.touched = false;
-    this.view = { ...this.fitted };
-    this.onMove();
-  }
-
-  zoom(factor: number, at: Point = [this.width / 2, this.height / 2]): void {
-    const before = this.toWorld(at);
-    this.view.scale = Math.min(this.fitted.scale * 60, Math.max(this.fitted.scale / 3, this.view.scale * factor));
-    const after = this.toWorld(at);
-    this.view.x += before[0] - after[0];
-    this.view.y += before[1] - after[1];
-    this.touched = true;
-    this.onMove();
-  }
-
-  picture(): HTMLCanvasElement {
-    return this.canvas;
-  }
-
-  private resize(): void {
-    const box = this.element.getBoundingClientRect();
-    if (box.width < 2 || box.height < 2) return;
-    this.width = box.width;
-    this.height = box.height;
-    this.ratio = Math.min(2, devicePixelRatio || 1);
-    this.canvas.width = Math.round(box.width * this.ratio);
-    this.canvas.height = Math.round(box.height * this.ratio);
-    this.fit();
-    this.onMove();
-  }
-
-  private fit(): void {
-    if (!this.mission) return;
-    const { clusters, stations, accessPoints } = this.mission.world;
-    const points = [...clusters.map((c) => c.centre), ...stations.map((s) => s.position), ...accessPoints.map((a) => a.position)];
-    const [xs, ys] = [points.map((p) => p[0]), points.map((p) => p[1])];
-    const [west, east] = [Math.min(...xs), Math.max(...xs)];
-    const [south, north] = [Math.min(...ys), Math.max(...ys)];
-    const margin = Math.min(64, this.width / 7);
-    const scale = Math.min(
-      (this.width - 2 * margin) / Math.max(1, east - west),
-      (this.height - 2 * margin - 24) / Math.max(1, north - south),
-    );
-    this.fitted = { x: (west + east) / 2, y: (south + north) / 2 + 8 / scale, scale };
-    if (!this.touched) this.view = { ...this.fitted };
-  }
-
-  private toWorld([px, py]: Point): Point {
-    return [
-      this.view.x + (px - this.width / 2) / this.view.scale,
-      this.view.y - (py - this.height / 2) / this.view.scale,
-    ];
-  }
-  private x(east: number): number {
-    return this.width / 2 + (east - this.view.x) * this.view.scale;
-  }
-  private y(north: number): number {
-    return this.height / 2 - (north - this.view.y) * this.view.scale;
-  }
-  private visible(place: Point): boolean {
-    const [x, y] = [this.x(place[0]), this.y(place[1])];
-    return x > -this.width && y > -this.height && x < 2 * this.width && y < 2 * this.height;
-  }
   // A place near a cluster, drawn larger around its centre.
   private near(centre: Point, place: Point): Point {
     return [
@@ -286,33 +204,15 @@ export class MissionMap {
       c.fill();
       c.stroke();
       if (!named) continue;
-      c.beginPath(); // a flash
-      c.moveTo(x + 2, y - 6);
-      c.lineTo(x - 4, y + 1);
-      c.lineTo(x, y + 1);
-      c.lineTo(x - 2, y + 6);
-      c.lineTo(x + 4, y - 1);
-      c.lineTo(x, y - 1);
-      c.closePath();
       c.fillStyle = this.theme.ink;
-      c.fill();
+      flash(c, x, y);
     }
     for (const access of accessPoints) {
       const [x, y] = [this.x(access.position[0]), this.y(access.position[1])];
       const size = named ? 1 : 0.5;
       c.strokeStyle = this.theme.ink;
       c.lineWidth = 1.5;
-      c.beginPath(); // a mast with waves
-      c.moveTo(x - 6 * size, y + 9 * size);
-      c.lineTo(x, y - 5 * size);
-      c.lineTo(x + 6 * size, y + 9 * size);
-      for (const r of [5, 9]) {
-        c.moveTo(x + r * size * Math.cos(-0.7), y - 5 * size + r * size * Math.sin(-0.7));
-        c.arc(x, y - 5 * size, r * size, -0.7, 0.7);
-        c.moveTo(x + r * size * Math.cos(Math.PI - 0.7), y - 5 * size + r * size * Math.sin(Math.PI - 0.7));
-        c.arc(x, y - 5 * size, r * size, Math.PI - 0.7, Math.PI + 0.7);
-      }
-      c.stroke();
+      mast(c, x, y, size);
     }
   }
 
@@ -386,9 +286,11 @@ export class MissionMap {
       const places = there.map(([x, y], i): Point =>
         flown >= 1 ? [x, y] : [here[i][0] + (x - here[i][0]) * flown, here[i][1] + (y - here[i][1]) * flown],
       );
-      if (leg.active && flown >= 1) this.drawRound(mission, swarm, leg, places, time, tone);
+      if (leg.does === 'nothing') this.context.globalAlpha = 0.35;
+      if (leg.does === 'train' && flown >= 1) this.drawRound(mission, swarm, leg, places, time, tone);
       this.drawUavs(mission, swarm, places, tone);
-      this.drawName(mission, swarm, places, time, sequence, tone, leg.active || flown < 1);
+      this.drawName(mission, swarm, places, time, sequence, tone, leg.does !== 'recharge' || flown < 1);
+      this.context.globalAlpha = 1;
     });
   }
 
@@ -534,11 +436,6 @@ export class MissionMap {
     c.textAlign = 'center';
   }
 
-  private at(event: MouseEvent): Point {
-    const box = this.canvas.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
-  }
-
   private find([x, y]: Point): Selection {
     for (let i = this.places.length - 1; i >= 0; --i) {
       const place = this.places[i];
@@ -549,78 +446,19 @@ export class MissionMap {
     return null;
   }
 
-  private listen(): void {
-    const pointers = new Map<number, Point>();
-    let moved = 0;
-    this.canvas.addEventListener('pointerdown', (event) => {
-      this.canvas.setPointerCapture(event.pointerId);
-      pointers.set(event.pointerId, this.at(event));
-      moved = 0;
-    });
-    this.canvas.addEventListener('pointermove', (event) => {
-      const now = this.at(event);
-      const last = pointers.get(event.pointerId);
-      if (!last) {
-        this.showTip(now);
-        return;
-      }
-      moved += Math.hypot(now[0] - last[0], now[1] - last[1]);
-      if (pointers.size === 2) {
-        const [other] = [...pointers].filter(([id]) => id !== event.pointerId).map(([, p]) => p);
-        const [before, after] = [last, now].map((p) => Math.hypot(p[0] - other[0], p[1] - other[1]));
-        this.zoom(after / Math.max(1, before), other);
-      } else if (moved > 3) {
-        this.view.x -= (now[0] - last[0]) / this.view.scale;
-        this.view.y += (now[1] - last[1]) / this.view.scale;
-        this.touched = true;
-        this.onMove();
-      }
-      pointers.set(event.pointerId, now);
-    });
-    const up = (event: PointerEvent) => {
-      pointers.delete(event.pointerId);
-      if (event.type === 'pointerup' && moved <= 3) {
-        this.selection = this.find(this.at(event));
-        this.onSelect(this.selection);
-      }
-    };
-    this.canvas.addEventListener('pointerup', up);
-    this.canvas.addEventListener('pointercancel', up);
-    this.canvas.addEventListener('pointerleave', () => (this.tip.hidden = true));
-    this.canvas.addEventListener('dblclick', () => this.reset());
-    this.canvas.addEventListener('wheel', (event) => {
-      event.preventDefault();
-      this.zoom(Math.exp(-event.deltaY / 400), this.at(event));
-    }, { passive: false });
+  protected clicked(at: Point): void {
+    this.selection = this.find(at);
+    this.onSelect(this.selection);
   }
 
-  describe: (selection: Selection) => string = () => '';
-
-  private showTip(at: Point): void {
-    const found = this.find(at);
+  protected hovered(at: Point | null): void {
+    const found = at && this.find(at);
     this.canvas.classList.toggle('pointing', found !== null);
     this.tip.hidden = found === null;
-    if (!found) return;
+    if (!at || !found) return;
     this.tip.textContent = this.describe(found);
     this.tip.style.left = `${Math.min(at[0] + 14, this.width - 190)}px`;
     this.tip.style.top = `${Math.min(at[1] + 14, this.height - 70)}px`;
-  }
-}
-
-// Leaders are diamonds, workers discs, coordinators triangles.
-function shape(c: CanvasRenderingContext2D, role: string, x: number, y: number, size: number): void {
-  if (role === 'worker') c.arc(x, y, size, 0, twoPi);
-  else if (role === 'leader') {
-    c.moveTo(x, y - size);
-    c.lineTo(x + size, y);
-    c.lineTo(x, y + size);
-    c.lineTo(x - size, y);
-    c.closePath();
-  } else {
-    c.moveTo(x, y - size * 1.1);
-    c.lineTo(x + size * 1.1, y + size * 0.9);
-    c.lineTo(x - size * 1.1, y + size * 0.9);
-    c.closePath();
   }
 }
 

@@ -2,12 +2,12 @@
 
 import { ChartView } from './chart_view';
 import { Chart, chartsOf, comparedCharts } from './charts';
-import { clock, colour, download, downloadSvgAsPng, fileName, h, icon, number, replace, scaleColour, themeColour } from './dom';
+import { colour, dot, download, downloadSvgAsPng, fileName, h, icon, number, replace, scaleColour, themeColour } from './dom';
 import { flowPicture, flowWidth } from './flow';
 import { Colouring, MissionMap, Selection } from './map';
-import { accuracyAt, ageAt, batteryAt, driftAt, Mission, roundAt, sequenceAt, siteName } from './mission';
-import { alternativesView, eventRows, headlineCsv, headlineTable } from './tables';
-import { isTrouble, Timeline } from './timeline';
+import { accuracyAt, activity, ageAt, batteryAt, driftAt, Mission, roundAt, sequenceAt, siteName } from './mission';
+import { alternativesView, eventRows, headlineCsv, headlineTable, scenarioDifferences } from './tables';
+import { isTrouble, kindsOf, Timeline } from './timeline';
 
 // What tests and the curious can read: how much work frames are.
 export const frames = { count: 0, scriptMs: 0 };
@@ -36,9 +36,12 @@ export class MissionPage {
   private readonly plan = h('div');
   private readonly planTitle = h('h3');
   private readonly eventBody = h('tbody');
+  private readonly eventKey = h('span', { class: 'legend' });
   private readonly allEvents = h('input', { type: 'checkbox', id: 'all-events' }) as HTMLInputElement;
   private readonly grid = h('div', { class: 'charts' });
   private readonly figures = h('div');
+  private readonly differences = h('div');
+  private readonly scenarioTitle = h('h3');
   private readonly scenario = h('pre', { class: 'scenario', tabindex: 0 });
   private readonly warnings = h('div', { class: 'warnings', role: 'status' });
 
@@ -76,6 +79,12 @@ export class MissionPage {
     this.stopped = true;
   }
 
+  // That is selected.
+  private get cluster(): number | null {
+    const { selection } = this.map;
+    return selection && 'cluster' in selection ? selection.cluster : null;
+  }
+
   private get mission(): Mission {
     return this.missions[this.shown];
   }
@@ -97,7 +106,7 @@ export class MissionPage {
               tool(icon('whole'), 'Whole map (0)', () => this.map.reset()),
               tool('PNG', 'Download the map as PNG', () => this.map.picture().toBlob((blob) => blob && download(`${fileName(this.mission.name, 'map')}.png`, blob))))),
           this.map.element,
-          h('p', { class: 'note key' }, '◆ leader  ● worker  ▲ coordinator  ▪ device · dots on links are data on its way, drawn for the whole global round · dashed: the leader’s trip to its access point')),
+          h('p', { class: 'note key' }, '◆ leader  ● worker  ▲ coordinator  ▪ device  R: recharging station  A: access point · dots on links are data on its way, drawn for the whole global round · dashed: the leader’s trip to its access point')),
         h('div', { class: 'side' },
           h('section', { class: 'card' }, this.now),
           h('section', { class: 'card', 'data-panel': 'decision' },
@@ -110,7 +119,7 @@ export class MissionPage {
       h('div', { class: 'pair' },
         h('section', { class: 'card', 'data-panel': 'plan' }, h('header', {}, this.planTitle), this.plan),
         h('section', { class: 'card', 'data-panel': 'events' },
-          h('header', {}, h('h3', {}, 'Events'), h('span', { class: 'tools' }, this.allEvents, h('label', { for: 'all-events' }, 'flights too'))),
+          h('header', {}, h('h3', {}, 'Events'), this.eventKey, h('span', { class: 'tools' }, this.allEvents, h('label', { for: 'all-events' }, 'flights and measurements too'))),
           h('div', { class: 'scroll' }, h('table', { class: 'events' }, this.eventBody)))),
       h('div', { class: 'pair' },
         h('section', { class: 'card', 'data-panel': 'figures' },
@@ -118,9 +127,9 @@ export class MissionPage {
             tool('CSV', 'Download the figures as CSV', () => download(`${fileName(this.prefix(), 'figures')}.csv`, headlineCsv(this.missions), 'text/csv')))),
           h('div', { class: 'scroll-x' }, this.figures)),
         h('section', { class: 'card' },
-          h('header', {}, h('h3', {}, 'Scenario, with every default written out'), h('span', { class: 'tools' },
+          h('header', {}, this.scenarioTitle, h('span', { class: 'tools' },
             tool('TOML', 'Download the scenario', () => download(`${fileName(this.mission.name)}.toml`, this.mission.scenario)))),
-          this.scenario)));
+          h('div', { class: 'scroll-x' }, this.differences), this.scenario)));
     this.retheme();
   }
 
@@ -139,6 +148,7 @@ export class MissionPage {
     this.swarm = Math.min(this.swarm, mission.world.swarms.length - 1);
     this.runChoice.hidden = this.missions.length < 2;
     this.element.classList.toggle('compared', this.missions.length > 1);
+    this.element.classList.toggle('waiting', this.missions.every((m) => m.num === 0));
     replace(this.runChoice, ...this.missions.map((m, i) => h('option', { value: i, selected: i === this.shown }, m.name)));
     replace(this.swarmChoice, ...mission.world.swarms.map((_, u) => h('option', { value: u, selected: u === this.swarm }, `swarm ${u + 1}`)));
     const notes = this.missions.flatMap((m) => [...new Set(m.warnings)].slice(0, 5).map((w) => h('p', {}, `${m.name}: ${w}`)));
@@ -146,6 +156,9 @@ export class MissionPage {
     replace(this.warnings, ...notes);
     this.map.show(mission);
     this.scenario.textContent = mission.scenario;
+    this.scenarioTitle.textContent = this.missions.length > 1
+      ? `Where the scenarios differ, and that of ${mission.name}` : 'Scenario, with every default written out';
+    replace(this.differences, this.missions.length > 1 ? scenarioDifferences(this.missions) : null);
     replace(this.figures, headlineTable(this.missions));
     this.lastFlow = this.lastPlan = this.lastEvents = '';
     this.timeline.show(mission, fresh);
@@ -153,7 +166,13 @@ export class MissionPage {
     if (fresh) requestAnimationFrame(() => setTimeout(() => this.stopped || this.refreshCharts()));
     else this.refreshCharts();
     this.drawLegend();
+    this.drawEventKey();
     this.dirty = true;
+  }
+
+  // What the marks on the time axis are.
+  private drawEventKey(): void {
+    replace(this.eventKey, ...kindsOf(this.mission).flatMap(({ tone, text }) => [dot(colour(tone)), text]));
   }
 
   private longest(): number {
@@ -164,10 +183,7 @@ export class MissionPage {
     const selection = this.map.selection;
     const charts: Chart[] = this.missions.length > 1
       ? comparedCharts(this.missions)
-      : chartsOf(this.mission, {
-          swarm: selection && 'swarm' in selection ? selection.swarm : null,
-          cluster: selection && 'cluster' in selection ? selection.cluster : null,
-        });
+      : chartsOf(this.mission, { swarm: selection && 'swarm' in selection ? selection.swarm : null, cluster: this.cluster });
     const marks = this.missions.length > 1 ? [] : this.mission.events.filter(isTrouble).slice(0, 400).map((e) => ({ time: e.time, colour: colour(1) }));
     const wanted = charts.map((c) => c.id).join();
     if (wanted !== [...this.charts.keys()].join()) {
@@ -187,6 +203,7 @@ export class MissionPage {
       this.refreshCharts();
       this.timeline.redraw();
       this.drawLegend();
+      this.drawEventKey();
       this.lastFlow = this.lastPlan = this.lastEvents = '';
     }
     this.dirty = true;
@@ -245,8 +262,7 @@ export class MissionPage {
     const leg = m.legs[selection.swarm][s];
     const { uavs } = m.world.swarms[selection.swarm];
     const least = Math.min(...uavs.map((id) => batteryAt(m, id, time, s)));
-    const doing = time < leg.arrival ? `flies to ${siteName(m.world, leg.to)}` : leg.active ? `trains above ${siteName(m.world, leg.to)}` : `recharges at ${siteName(m.world, leg.to)}`;
-    return `swarm ${selection.swarm + 1} ${doing}; least battery ${number(least / 1e3)} kJ; ${uavs.length} UAVs`;
+    return `swarm ${selection.swarm + 1} ${activity(m.world, leg, time)}; least battery ${number(least / 1e3)} kJ; ${uavs.length} UAVs`;
   }
 
   private draw(): void {
@@ -290,17 +306,16 @@ export class MissionPage {
     const span = m.ends[s] - m.start[s];
     const share = span > 0 ? Math.min(1, (time - m.start[s]) / span) : 1;
     const energy = spent(s - 1) + (spent(s) - spent(s - 1)) * share;
-    const flying = m.legs.filter((legs) => time < legs[s].arrival).length;
-    const charging = m.legs.filter((legs) => !legs[s].active && time >= legs[s].arrival).length;
+    const lost = m.legs.filter((legs) => legs[s].does === 'nothing').length;
+    const flying = m.legs.filter((legs) => legs[s].does !== 'nothing' && time < legs[s].arrival).length;
+    const charging = m.legs.filter((legs) => legs[s].does === 'recharge' && time >= legs[s].arrival).length;
     const items: [string, string][] = [
-      ['Time', clock(time)],
       ['Accuracy, mean', `${mean(accuracies).toFixed(1)} %`],
       ['Accuracy, worst', `${Math.min(...accuracies).toFixed(1)} %`],
       ['Age, mean', `${mean(ages).toFixed(2)} seq`],
       ['Energy so far', `${number(energy / 1e3, 4)} kJ`],
-      ['Least above threshold', `${number(least / 1e3)} kJ`],
-      ['UAV with it', `${m.world.uavs[whose].role} ${whose + 1}`],
-      ['Swarms', `${flying} fly, ${m.legs.length - flying - charging} train, ${charging} recharge`],
+      ['Least battery above its threshold', `${number(least / 1e3)} kJ, ${m.world.uavs[whose].role} ${whose + 1}`],
+      ['Swarms', `${flying} fly, ${m.legs.length - flying - charging - lost} train, ${charging} recharge${lost > 0 ? `, ${lost} lost` : ''}`],
     ];
     if (this.now.childElementCount !== items.length) {
       replace(this.now, ...items.map(([name]) => h('div', {}, h('dt', {}, name), h('dd', {}))));
@@ -325,10 +340,7 @@ export class MissionPage {
     if (key === this.lastFlow) return;
     this.lastFlow = key;
     if (!round) {
-      const place = siteName(m.world, leg.to);
-      this.flowText.textContent = !leg.active
-        ? `Sequence ${s + 1}: swarm ${this.swarm + 1} ${time < leg.arrival ? `flies to ${place}, to recharge` : `recharges at ${place}`}.`
-        : `Sequence ${s + 1}: swarm ${this.swarm + 1} is on its way to ${place}, or waits for the others.`;
+      this.flowText.textContent = `Sequence ${s + 1}: swarm ${this.swarm + 1} ${activity(m.world, leg, time)}.`;
       replace(this.flow, h('p', { class: 'empty' }, 'No decision now. ‹ and › lead to global rounds.'));
       return;
     }
@@ -379,6 +391,7 @@ export class MissionPage {
       l: () => t.follow(!this.mission.finished),
       c: () => this.setColouring(({ accuracy: 'drift', drift: 'age', age: 'accuracy' } as const)[this.map.colouring]),
       s: () => this.select({ swarm: (this.swarm + 1) % this.mission.world.swarms.length }),
+      n: () => this.select({ cluster: this.cluster === null ? 0 : (this.cluster + 1) % this.mission.world.clusters.length }),
       ',': () => this.stepRound(-1),
       '.': () => this.stepRound(1),
       '+': () => this.map.zoom(1.4),

@@ -1,6 +1,7 @@
 // Tables: headline figures of one run or several, the planner's alternatives, events.
 
-import { clock, colour, h, number } from './dom';
+import { clock, colour, dot, h, number } from './dom';
+import { scenarioKeys, shortened } from './files';
 import { Event, Mission, siteName } from './mission';
 import { laneOf } from './timeline';
 
@@ -28,6 +29,12 @@ const figures: Figure[] = [
   { key: 'duration_s', text: 'Simulated time', unit: 'min', scale: 1 / 60, better: 0 },
   { key: 'sequences', text: 'Training sequences', unit: '', scale: 1, better: 0 },
   { key: 'swarms_below_threshold', text: 'Swarms below their threshold', unit: '', scale: 1, better: -1 },
+  { key: 'shortfall_J', text: 'Energy that batteries lacked', unit: 'kJ', scale: 1e-3, better: -1 },
+  { key: 'messages', text: 'Messages of the protocol', unit: '', scale: 1, better: 0 },
+  { key: 'refused_messages', text: 'Messages refused', unit: '', scale: 1, better: 0 },
+  { key: 'faults', text: 'Faults noted', unit: '', scale: 1, better: 0 },
+  { key: 'rejected_updates', text: 'Damaged models rejected', unit: '', scale: 1, better: 0 },
+  { key: 'updates_without_access_point', text: 'Models that found no access point', unit: '', scale: 1, better: 0 },
 ];
 
 export interface Row {
@@ -50,7 +57,7 @@ export function headline(missions: Mission[]): Row[] {
   const others = new Set(summaries.flatMap((s) => Object.keys(s).filter((k) => !known.has(k) && typeof s[k] === 'number')));
   for (const key of others) {
     rows.push({
-      text: key.replace(/_(J|s|m|percent|Mbit)$/, ''), unit: /_(J|s|m|percent|Mbit)$/.exec(key)?.[1] ?? '', better: 0,
+      text: key.replace(/_(J|s|m|percent|Mbit)$/, '').replace(/_/g, ' '), unit: /_(J|s|m|percent|Mbit)$/.exec(key)?.[1] ?? '', better: 0,
       values: summaries.map((s) => (typeof s[key] === 'number' ? (s[key] as number) : NaN)),
     });
   }
@@ -74,7 +81,7 @@ function soFar(m: Mission): Record<string, unknown> {
     mean_reward: mean(m.reward),
     energy_J: m.energyByKind.reduce((sum, e) => sum + e.joules[m.num - 1], 0),
     visits: m.handedOver.flat().filter(Number.isFinite).length,
-    recharges: m.legs.flat().filter((leg) => !leg.active).length,
+    recharges: m.legs.flat().filter((leg) => leg.does === 'recharge').length,
     duration_s: m.end,
     sequences: m.num,
   };
@@ -93,7 +100,7 @@ export function headlineTable(missions: Mission[]): HTMLElement {
     h('thead', {}, h('tr', {}, h('th', {}, 'Figure'),
       ...missions.flatMap((m, i) => [
         h('th', { class: 'number' }, many ? m.name : 'Value'),
-        many && i > 0 ? h('th', { class: 'number' }, `− ${missions[0].name}`) : null]),
+        many && i > 0 ? h('th', { class: 'number' }, `${m.name} − ${missions[0].name}`) : null]),
       h('th', {}, 'Unit'))),
     h('tbody', {}, ...rows.map((row) =>
       h('tr', {}, h('td', {}, row.text),
@@ -105,6 +112,17 @@ export function headlineCsv(missions: Mission[]): string {
   const quoted = (text: string) => `"${text.replace(/"/g, '""')}"`;
   const lines = headline(missions).map((r) => [quoted(r.text), quoted(r.unit), ...r.values.map((v) => (Number.isFinite(v) ? v : ''))].join(','));
   return `figure,unit,${missions.map((m) => quoted(m.name)).join(',')}\n${lines.join('\n')}\n`;
+}
+
+// Keys in which the scenarios differ.
+export function scenarioDifferences(missions: Mission[]): HTMLElement {
+  const all = missions.map((m) => scenarioKeys(m.scenario));
+  const differing = [...new Set(all.flatMap((keys) => [...keys.keys()]))].filter((key) => new Set(all.map((keys) => keys.get(key))).size > 1);
+  if (differing.length === 0) return h('p', { class: 'note' }, 'The scenarios are the same.');
+  return h('table', { class: 'figures differences' },
+    h('thead', {}, h('tr', {}, h('th', {}, 'Key'), ...missions.map((m) => h('th', {}, m.name)))),
+    h('tbody', {}, ...differing.map((key) =>
+      h('tr', {}, h('td', {}, key), ...all.map((keys) => h('td', {}, shortened(keys.get(key) ?? '–', 80)))))));
 }
 
 // What the planner thought its plans are worth, best first; the one it took is marked.
@@ -145,11 +163,9 @@ export function eventRows(mission: Mission, time: number, all: boolean, seek: (t
   const from = Math.max(0, Math.min(at - shownEvents / 2, listed.length - shownEvents));
   const row = (event: Event) => {
     const kind = laneOf(event.kind);
-    const dot = h('span', { class: 'dot' });
-    dot.style.background = colour(kind.tone);
     return h('tr', { class: event.time <= time ? 'past' : '', tabindex: 0, click: () => seek(event.time),
       keydown: ((e: KeyboardEvent) => e.key === 'Enter' && seek(event.time)) as (event: never) => void },
-      h('td', { class: 'number' }, clock(event.time)), h('td', {}, dot, event.swarm !== null ? `swarm ${event.swarm + 1} ` : '', event.kind), h('td', {}, event.text));
+      h('td', { class: 'number' }, clock(event.time)), h('td', {}, dot(colour(kind.tone)), event.swarm !== null ? `swarm ${event.swarm + 1} ` : '', event.kind), h('td', {}, event.text));
   };
   return listed.slice(from, from + shownEvents).map(row);
 }

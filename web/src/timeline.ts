@@ -10,6 +10,7 @@ const fullScreenSeconds = 75; // a mission at the speed it begins with
 const lanes: Record<string, { lane: number; tone: number; text: string }> = {
   leaves: { lane: -1, tone: 7, text: 'leaves' },
   arrives: { lane: -1, tone: 7, text: 'arrives' },
+  'measured constants': { lane: -1, tone: 7, text: 'bounds’ constants measured' },
   'hands over': { lane: 0, tone: 2, text: 'model handed over' },
   recharged: { lane: 1, tone: 0, text: 'recharged' },
   'below threshold': { lane: 2, tone: 4, text: 'below threshold' },
@@ -17,6 +18,10 @@ const lanes: Record<string, { lane: number; tone: number; text: string }> = {
 };
 export function laneOf(kind: string): { lane: number; tone: number; text: string } {
   return lanes[kind] ?? { lane: 2, tone: 1, text: kind };
+}
+// The kinds of events that a mission has on its axis.
+export function kindsOf(mission: Mission): { tone: number; text: string }[] {
+  return [...new Set(mission.events.map((e) => e.kind))].map(laneOf).filter(({ lane }) => lane >= 0);
 }
 // Whether it is something that went wrong, or is not known here.
 export function isTrouble(event: Event): boolean {

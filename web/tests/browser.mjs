@@ -1,5 +1,5 @@
 // The page in a real browser: node browser.mjs TEST SKEIN. Exit code 77 where there is no browser to run it in.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { strict as assert } from 'node:assert';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -17,10 +17,14 @@ const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin
 if (!browserPath) skip('there is no chromium');
 const { chromium } = await import('playwright-core').catch(() => skip('playwright-core is not installed'));
 
+if (spawnSync(skein, ['report', '/'], { encoding: 'utf8' }).stderr.includes('the page is not built in')) skip('the page is not built in');
+
 const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'skein-page-'));
 const children = [];
 const within = (...parts) => path.join(directory, ...parts);
 const smoke = path.join(source, 'scenarios/smoke.toml');
+// Plans have values, and nothing has to be trained first.
+const planner = ['--set', 'planning.planner="beam"'];
 const run = (...words) => execFileSync(skein, words, { cwd: directory, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 
 async function serve(where, ...more) {
@@ -75,7 +79,7 @@ function processorTimes() {
 }
 const firstPicture = (page) => page.evaluate(() => performance.getEntriesByName('first-picture')[0]?.startTime);
 const report = (name, ...more) => {
-  run('run', smoke, '--quiet', '--set', 'run.sequences=4', '--out', within(name), ...more);
+  run('run', smoke, '--quiet', ...planner, '--set', 'run.sequences=4', '--out', within(name), ...more);
   return pathToFileURL(within(name, 'report.html')).href;
 };
 
@@ -88,6 +92,11 @@ const tests = {
     // Every chart, with units on its axes.
     const charts = await page.locator('[data-chart]').evaluateAll((all) => all.map((c) => c.dataset.chart));
     for (const wanted of ['accuracy', 'gradient', 'energy', 'batteries', 'age', 'visits']) assert.ok(charts.includes(wanted), wanted);
+    for (const id of charts) {
+      const picture = String((await saved(page, page.locator(`[data-chart=${id}] [data-save=SVG]`))).bytes);
+      assert.match(picture, /simulated time, (s|min|h)</, id);
+      assert.match(picture, /rotate\(-90[^>]*>(accuracy, %|squared [^<]+|energy, kJ|age, sequences|site|Mbit|reward)</, id);
+    }
     // Play moves time and picture; pause stops both.
     const before = await picture(page);
     await page.locator('.play').click();
@@ -122,7 +131,7 @@ const tests = {
       await page.locator(`[data-colour=${colour}]`).click();
       await page.waitForTimeout(80);
       pictures.add(await picture(page));
-      assert.match(await page.locator('.legend').innerText(), new RegExp(colour));
+      assert.match(await page.locator('.map-card .legend').innerText(), new RegExp(colour));
     }
     assert.equal(pictures.size, 3);
     // Decisions of any swarm and round; the planner's alternatives; events; scenario; figures.
@@ -203,6 +212,11 @@ const tests = {
     fs.writeFileSync(within('runs/broken/world.json'), '{"clusters": [');
     const page = await open(await serve(within('runs'), '--token'));
     assert.deepEqual((await page.locator('.runs tbody a').allInnerTexts()).sort(), ['a', 'broken', 'deep/b']);
+    // A run that comes later is listed by itself, and what was ticked stays so.
+    await page.locator('[aria-label="Compare a"]').check();
+    fs.cpSync(within('runs/a'), within('runs/late'), { recursive: true });
+    await page.locator('.runs a', { hasText: 'late' }).waitFor();
+    assert.ok(await page.locator('[aria-label="Compare a"]').isChecked());
     await page.locator('.runs a', { hasText: 'deep/b' }).click();
     await page.locator('[data-chart=accuracy] .u-over').waitFor();
     await page.locator('.play').click();
@@ -215,6 +229,28 @@ const tests = {
     await page.locator('.home').click();
     await page.locator('.runs a', { hasText: 'broken' }).click();
     assert.match(await page.locator('.fault').innerText(), /world\.json: is no JSON/);
+    good(page);
+  },
+
+  // A mission with faults: who is lost is told, on the axis, in the list and in words.
+  async faults() {
+    const lost = ['1 worker 1.2', '2 leader 2', '2 worker 2.1', '2 worker 2.2', '2 coordinator 2.1'];
+    const page = await open(report('one', '--set', `faults.list=${JSON.stringify(lost)}`));
+    await page.locator('[data-chart=reward] .u-over').waitFor();
+    await page.keyboard.press('End');
+    await page.locator('[aria-label="Swarm whose decision is shown"]').selectOption('1');
+    await page.locator('.note', { hasText: 'swarm 2 has no UAV left that could lead' }).waitFor();
+    assert.match(await page.locator('.now-figures').innerText(), /1 lost/);
+    const events = await page.locator('.events').innerText();
+    assert.match(events, /worker 2 of swarm 1 has crashed/);
+    assert.match(events, /swarm 2 is no more/);
+    const batteries = String((await saved(page, page.locator('[data-chart=batteries] [data-save=CSV]'))).bytes).trim().split('\n');
+    assert.match(batteries[0], /leader/);
+    // A name hides its line, by keyboard too.
+    const name = page.locator('[data-chart=accuracy] .u-series th').nth(1);
+    await name.focus();
+    await page.keyboard.press('Enter');
+    await page.locator('[data-chart=accuracy] .u-series.u-off').waitFor();
     good(page);
   },
 
@@ -262,7 +298,7 @@ const tests = {
 
   // Follows a mission from its first sequence to its end.
   async live() {
-    const child = spawn(skein, ['run', smoke, '--quiet', '--set', 'run.sequences=60', '--out', within('runs/live')], { stdio: 'inherit' });
+    const child = spawn(skein, ['run', smoke, '--quiet', ...planner, '--set', 'run.sequences=60', '--out', within('runs/live')], { stdio: 'inherit' });
     children.push(child);
     const ended = new Promise((resolve) => child.once('exit', resolve));
     while (!fs.existsSync(within('runs/live/sequences.csv'))) await new Promise((r) => setTimeout(r, 10));
