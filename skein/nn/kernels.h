@@ -159,6 +159,9 @@ struct Kernels {
   void (*pool_tangent)(const Pool<T>&, const T* in, const Source* source, T* out);
   // in = sum of the outputs whose source it is. `in` has padded pixels and must be zero.
   void (*pool_backward)(const Pool<T>&, const T* out, const Source* source, T* in);
+  // Routes' values and origins (nullptr: not wanted) from `out`, pixels `channels` apart; `corners` as there.
+  void (*route)(const Pool<T>&, const T* out, const Source* source, const Offset* corners, T* values,
+                Offset* origins);
   // gradient[filter] += sum over windows of value * patch; what is put into the runs' padding counts for
   // nothing.
   void (*routed_outer_products)(const Routes<T>&, const T* image, T* gradient);

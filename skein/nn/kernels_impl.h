@@ -1034,6 +1034,49 @@ void pool_backward(const Pool<T>& p, const T* out, const Source* source, T* in) 
 
 // ---- routes: sums over windows, in registers along the patches
 
+template <class T, std::size_t bytes>
+struct OffsetsOf {
+  typedef Offset Type
+      __attribute__((vector_size(lanes<T, bytes> * sizeof(Offset)), aligned(sizeof(Offset)), may_alias));
+};
+
+template <class T, std::size_t bytes, std::size_t height, std::size_t width>
+void route_windows(const Pool<T>& p, const T* out, const Source* source, const Offset* corners, T* values,
+                   Offset* origins) {
+  using Offsets = typename OffsetsOf<T, bytes>::Type;
+  using Places = Mask<T, bytes>;
+  const std::size_t num_places = height != 0 ? height * width : p.kernel_height * p.kernel_width;
+  const std::size_t channels = padded<T>(p.channels);
+  const Places none = all_sources<T, bytes>(no_source);
+  for (std::size_t window = 0; window < p.out_height * p.out_width; ++window) {
+    for (std::size_t c = 0; c < channels; c += lanes<T, bytes>) {
+      const Places from = load_source<T, bytes>(source + c);
+      store<bytes>(values + c, from == none ? Vec<T, bytes>{} : load<bytes>(out + c));
+      if (origins != nullptr) {
+        Places origin = static_cast<int>(corners[0]) - Places{};
+        for (std::size_t place = 1; place < num_places; ++place) {
+          const Places corner = static_cast<int>(corners[place]) - Places{};
+          origin = from == all_sources<T, bytes>(place) ? corner : origin;
+        }
+        *reinterpret_cast<Offsets*>(origins + c) = __builtin_convertvector(origin, Offsets);
+      }
+    }
+    out += p.channels;
+    source += channels;
+    corners += num_places;
+    values += channels;
+    origins = origins != nullptr ? origins + channels : nullptr;
+  }
+}
+
+template <class T>
+void route(const Pool<T>& p, const T* out, const Source* source, const Offset* corners, T* values,
+           Offset* origins) {
+  by_window(p, [&]<std::size_t bytes, std::size_t height, std::size_t width>() {
+    route_windows<T, bytes, height, width>(p, out, source, corners, values, origins);
+  });
+}
+
 // Some registers of a patch: where they begin in it.
 template <std::size_t bytes, class T, class Call>
 inline void for_patch_registers(const Routes<T>& p, const Call& call) {
@@ -1187,6 +1230,7 @@ inline constexpr Kernels<T> table{.name = SKEIN_KERNELS_NAME,
                                   .pool = pool<T>,
                                   .pool_tangent = pool_tangent<T>,
                                   .pool_backward = pool_backward<T>,
+                                  .route = route<T>,
                                   .routed_outer_products = routed_outer_products<T>,
                                   .routed_spread = routed_spread<T>};
 

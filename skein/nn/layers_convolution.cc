@@ -31,11 +31,10 @@ class ConvolutionOperation final : public Operation<T> {
         filters_(padded<T>(layer_.filters)),
         pool_(pool_of<T>(plane_, filters_, block.pool, block.relu)),
         corners_(corners()),
-        router_(pool_,
-                {.num_runs = layer_.kernel[0],
-                 .run_stride = image_.width * image_.channels,
-                 .run_length = run_},
-                corners_) {
+        router_(
+            pool_,
+            {.num_runs = layer_.kernel[0], .run_stride = image_.width * image_.channels, .run_length = run_},
+            corners_) {
     for (std::size_t phase = 0; phase < layer_.stride[0]; ++phase) {
       for (std::size_t y = layer_.kernel[0]; y-- > 0;) {
         if (y % layer_.stride[0] == phase) {
@@ -145,14 +144,9 @@ class ConvolutionOperation final : public Operation<T> {
     std::fill_n(gradient, gradient_size + filters_, T(0));
     for (std::size_t b = 0; b < m.size; ++b) {
       const Source* sources = m.sources.data() + b * sources_of(pool_);
-      Routes<T> plain = router_.route(sources, scratch.routes);
-      router_.take(m.dy.row(b), sources, values);
-      plain.values = values;
-      Routes<T> last = plain;  // the tangents, if there are any
-      if (v != nullptr) {
-        router_.take(m.dy.row(m.size + b), sources, tangents);
-        last.values = tangents;
-      }
+      const Routes<T> plain = router_.route(m.dy.row(b), sources, values, wants_dx, scratch.routes);
+      const Routes<T> last =  // the tangents, if there are any
+          v != nullptr ? router_.reroute(plain, m.dy.row(m.size + b), sources, tangents) : plain;
       kernels<T>().routed_outer_products(last, readable_image(m.x.row(b), scratch), gradient);
       kernels<T>().add_rows(tangents, router_.windows(), layer_.filters, bias_gradient);
       if (v != nullptr && m.x_tangent) {

@@ -41,7 +41,8 @@ class Router {
     }
   }
 
-  // Whether it saves half of the products: windows must not overlap, and patches be long enough for registers.
+  // Whether it saves half of the products: windows must not overlap, and patches be long enough for
+  // registers.
   [[nodiscard]] bool pays() const {
     const bool apart = pool_.step_y >= pool_.kernel_height && pool_.step_x >= pool_.kernel_width;
     return apart && 2 * patch_.row <= patch_.places * patch_.num_runs * patch_.run_length;
@@ -50,51 +51,48 @@ class Router {
   [[nodiscard]] std::size_t row() const { return patch_.row; }
   [[nodiscard]] std::size_t windows() const { return patch_.windows; }
 
-  // Routes without values.
-  Routes<T> route(const Source* sources, RouteBuffers& buffers) const {
-    const std::size_t stride = padded<T>(patch_.filters);
-    buffers.origins.resize(patch_.windows * stride);
-    // One more, for those that go nowhere.
-    buffers.lists.resize((patch_.windows * patch_.places + 1) * patch_.filters);
-    buffers.counts.resize(patch_.windows * patch_.places + 1);
-    std::ranges::fill(buffers.counts, std::uint16_t{0});
-    for (std::size_t window = 0; window < patch_.windows; ++window) {
-      const Source* source = sources + window * stride;
-      const Offset* corners = corners_.data() + window * patch_.places;
-      Offset* origins = buffers.origins.data() + window * stride;
-      const std::size_t first = window * patch_.places;
-      for (std::size_t filter = 0; filter < patch_.filters; ++filter) {
-        const bool somewhere = source[filter] != no_source;
-        const std::size_t place = somewhere ? source[filter] : 0;
-        origins[filter] = corners[place];
-        const std::size_t at = somewhere ? first + place : patch_.windows * patch_.places;
-        buffers.lists[at * patch_.filters + buffers.counts[at]] = static_cast<std::uint16_t>(filter);
-        buffers.counts[at] = static_cast<std::uint16_t>(somewhere ? buffers.counts[at] + 1 : 0);
-      }
-    }
+  // Routes of dy; with lists, which only spreading needs, if they are wanted.
+  Routes<T> route(const T* dy, const Source* sources, T* values, bool with_lists,
+                  RouteBuffers& buffers) const {
+    buffers.origins.resize(patch_.windows * padded<T>(patch_.filters));
+    kernels<T>().route(pool_, dy, sources, corners_.data(), values, buffers.origins.data());
     Routes<T> routes = patch_;
+    routes.values = values;
     routes.origins = buffers.origins.data();
-    routes.corners = corners_.data();
-    routes.lists = buffers.lists.data();
-    routes.counts = buffers.counts.data();
+    if (with_lists) {
+      list(sources, buffers);
+      routes.corners = corners_.data();
+      routes.lists = buffers.lists.data();
+      routes.counts = buffers.counts.data();
+    }
+    return routes;
+  }
+  // Other values on the same routes.
+  Routes<T> reroute(Routes<T> routes, const T* dy, const Source* sources, T* values) const {
+    kernels<T>().route(pool_, dy, sources, corners_.data(), values, nullptr);
+    routes.values = values;
     return routes;
   }
 
-  // dy in padded rows, 0 where it goes nowhere.
-  void take(const T* dy, const Source* sources, T* values) const {
-    const std::size_t stride = padded<T>(patch_.filters);
+ private:
+  void list(const Source* sources, RouteBuffers& buffers) const {
+    const std::size_t num_lists = patch_.windows * patch_.places;
+    buffers.lists.resize((num_lists + 1) * patch_.filters);  // one more, for what goes nowhere
+    buffers.counts.resize(num_lists + 1);
+    std::ranges::fill(buffers.counts, std::uint16_t{0});
+    std::uint16_t* counts = buffers.counts.data();
+    std::uint16_t* lists = buffers.lists.data();
     for (std::size_t window = 0; window < patch_.windows; ++window) {
       for (std::size_t filter = 0; filter < patch_.filters; ++filter) {
-        values[filter] = sources[filter] != no_source ? dy[filter] : T(0);
+        const bool somewhere = sources[filter] != no_source;
+        const std::size_t at = somewhere ? window * patch_.places + sources[filter] : num_lists;
+        lists[at * patch_.filters + counts[at]] = static_cast<std::uint16_t>(filter);
+        counts[at] = static_cast<std::uint16_t>(counts[at] + (somewhere ? 1 : 0));
       }
-      std::fill(values + patch_.filters, values + stride, T(0));
-      dy += patch_.filters;
-      sources += stride;
-      values += stride;
+      sources += padded<T>(patch_.filters);
     }
   }
 
- private:
   Pool<T> pool_;
   Routes<T> patch_;
   std::vector<Offset> corners_;
