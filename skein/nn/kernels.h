@@ -118,6 +118,25 @@ struct Pool {
 using Source = std::uint16_t;
 inline constexpr Source no_source = 65535;
 
+// The gradient of a convolution's output behind a max-pool whose windows do not overlap: one number for each
+// window and filter, at the place where its maximum was. As an image, most of it would be zero.
+template <class T>
+struct Routes {
+  std::size_t windows = 0;
+  std::size_t filters = 0;
+  std::size_t places = 0;           // of a window
+  const T* values = nullptr;        // [window][padded filter]; 0 where it goes nowhere
+  const Offset* origins = nullptr;  // [window][padded filter]: where the patch behind it begins in the image
+  const Offset* corners = nullptr;  // [window][place]: the same for each place
+  const std::uint16_t* lists = nullptr;   // [window][place][filter]: the filters that go there
+  const std::uint16_t* counts = nullptr;  // [window][place]: how many these are
+  // A patch of the image, as in a Product; in rows of weights and gradients its runs are padded.
+  std::size_t num_runs = 1;
+  std::size_t run_stride = 0;
+  std::size_t run_length = 0;
+  std::size_t row = 0;  // of weights and gradients: num_runs * padded(run_length)
+};
+
 template <class T>
 struct Kernels {
   const char* name;
@@ -140,6 +159,14 @@ struct Kernels {
   void (*pool_tangent)(const Pool<T>&, const T* in, const Source* source, T* out);
   // in = sum of the outputs whose source it is. `in` has padded pixels and must be zero.
   void (*pool_backward)(const Pool<T>&, const T* out, const Source* source, T* in);
+  // Routes' values and origins (nullptr: not wanted) from `out`, pixels `channels` apart; `corners` as there.
+  void (*route)(const Pool<T>&, const T* out, const Source* source, const Offset* corners, T* values,
+                Offset* origins);
+  // gradient[filter] += sum over windows of value * patch; what is put into the runs' padding counts for
+  // nothing.
+  void (*routed_outer_products)(const Routes<T>&, const T* image, T* gradient);
+  // patch += sum over filters of value * weights[filter]; the weights' padding is zero.
+  void (*routed_spread)(const Routes<T>&, const T* weights, T* image);
 };
 
 // The best kernels that this processor has.

@@ -12,6 +12,7 @@
 
 #include "skein/base/random.h"
 #include "skein/nn/architecture.h"
+#include "skein/nn/routing.h"
 #include "skein/nn/vector.h"
 
 namespace skein::nn {
@@ -88,6 +89,7 @@ class Scratch {
     }
     return buffers_[slot].data();
   }
+  RouteBuffers routes;
 
  private:
   std::vector<Vector<T>> buffers_;

@@ -1,35 +1,21 @@
-// Convolution with the ReLU and max-pooling that may follow it, and max-pooling alone.
+// Convolution with the ReLU and max-pooling that may follow it.
 //
 // A convolution is a product of the image's patches with the weights; patches are read where they lie: one
 // row of a patch is kernel width * channels numbers in a row. Each image goes through all steps while it is
 // in the cache.
+//
+// Backward there are two ways. Where pooled windows do not overlap, a window's gradient goes to one of its
+// places, another for each filter: sums over windows (Routes) have a quarter of the products, or less, that
+// sums over all places have. Otherwise the gradient is spread out as a plane.
 
 #include <algorithm>
 
 #include "skein/nn/kernels.h"
 #include "skein/nn/layers.h"
+#include "skein/nn/pooling.h"
 
 namespace skein::nn {
 namespace {
-
-template <class T>
-Pool<T> pool_of(const Shape& in, std::size_t in_stride, const MaxPool& pool, bool relu) {
-  return {.channels = in.channels,
-          .in_width = in.width,
-          .in_stride = in_stride,
-          .out_height = (in.height - pool.kernel[0]) / pool.stride[0] + 1,
-          .out_width = (in.width - pool.kernel[1]) / pool.stride[1] + 1,
-          .kernel_height = pool.kernel[0],
-          .kernel_width = pool.kernel[1],
-          .step_y = pool.stride[0],
-          .step_x = pool.stride[1],
-          .relu = relu};
-}
-
-template <class T>
-std::size_t sources_of(const Pool<T>& pool) {
-  return pool.out_height * pool.out_width * padded<T>(pool.channels);
-}
 
 template <class T>
 class ConvolutionOperation final : public Operation<T> {
@@ -43,13 +29,12 @@ class ConvolutionOperation final : public Operation<T> {
         run_(layer_.kernel[1] * input_.channels),
         patch_(layer_.kernel[0] * run_),
         filters_(padded<T>(layer_.filters)),
-        pool_(pool_of<T>(plane_, filters_, block.pool, block.relu)) {
-    for (std::size_t y = 0; y < plane_.height; ++y) {
-      for (std::size_t x = 0; x < plane_.width; ++x) {
-        corners_.push_back(static_cast<Offset>((y * layer_.stride[0] * image_.width + x * layer_.stride[1]) *
-                                               image_.channels));
-      }
-    }
+        pool_(pool_of<T>(plane_, filters_, block.pool, block.relu)),
+        corners_(corners()),
+        router_(
+            pool_,
+            {.num_runs = layer_.kernel[0], .run_stride = image_.width * image_.channels, .run_length = run_},
+            corners_) {
     for (std::size_t phase = 0; phase < layer_.stride[0]; ++phase) {
       for (std::size_t y = layer_.kernel[0]; y-- > 0;) {
         if (y % layer_.stride[0] == phase) {
@@ -84,6 +69,27 @@ class ConvolutionOperation final : public Operation<T> {
 
   void backward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, const Sink<T>& sink,
                 Scratch<T>& scratch) const override {
+    if (router_.pays()) {
+      routed_backward(m, w, v, sink, scratch);
+    } else {
+      plane_backward(m, w, v, sink, scratch);
+    }
+  }
+
+ private:
+  [[nodiscard]] std::vector<Offset> corners() const {
+    std::vector<Offset> all;
+    for (std::size_t y = 0; y < plane_.height; ++y) {
+      for (std::size_t x = 0; x < plane_.width; ++x) {
+        all.push_back(static_cast<Offset>((y * layer_.stride[0] * image_.width + x * layer_.stride[1]) *
+                                          image_.channels));
+      }
+    }
+    return all;
+  }
+
+  void plane_backward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, const Sink<T>& sink,
+                      Scratch<T>& scratch) const {
     const bool wants_dx = m.dx.data != nullptr;
     const Packed weights = wants_dx ? transpose(w.weight, scratch, weight_slots) : Packed{};
     const Packed direction =
@@ -124,7 +130,50 @@ class ConvolutionOperation final : public Operation<T> {
     pour(bias_gradient, layer_.filters, 0, sink.bias, sink.factor);
   }
 
- private:
+  void routed_backward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, const Sink<T>& sink,
+                       Scratch<T>& scratch) const {
+    const bool wants_dx = m.dx.data != nullptr;
+    const T* weights = wants_dx ? by_filter(w.weight, scratch, weight_slots) : nullptr;
+    const T* direction = wants_dx && v != nullptr ? by_filter(v->weight, scratch, direction_slots) : nullptr;
+    const std::size_t num_values = router_.windows() * filters_;
+    T* values = scratch.get(plane_slot, num_values);
+    T* tangents = v != nullptr ? scratch.get(tangent_plane_slot, num_values) : values;
+    const std::size_t gradient_size = layer_.filters * router_.row();
+    T* gradient = scratch.get(gradient_slot, gradient_size + filters_);
+    T* bias_gradient = gradient + gradient_size;
+    std::fill_n(gradient, gradient_size + filters_, T(0));
+    for (std::size_t b = 0; b < m.size; ++b) {
+      const Source* sources = m.sources.data() + b * sources_of(pool_);
+      const Routes<T> plain = router_.route(m.dy.row(b), sources, values, wants_dx, scratch.routes);
+      const Routes<T> last =  // the tangents, if there are any
+          v != nullptr ? router_.reroute(plain, m.dy.row(m.size + b), sources, tangents) : plain;
+      kernels<T>().routed_outer_products(last, readable_image(m.x.row(b), scratch), gradient);
+      kernels<T>().add_rows(tangents, router_.windows(), layer_.filters, bias_gradient);
+      if (v != nullptr && m.x_tangent) {
+        kernels<T>().routed_outer_products(plain, readable_image(m.x.row(m.size + b), scratch), gradient);
+      }
+      if (wants_dx) {
+        write_image(m.dx.row(b), scratch,
+                    [&](T* image) { kernels<T>().routed_spread(plain, weights, image); });
+        if (v != nullptr) {
+          write_image(m.dx.row(m.size + b), scratch, [&](T* image) {
+            kernels<T>().routed_spread(last, weights, image);
+            kernels<T>().routed_spread(plain, direction, image);
+          });
+        }
+      }
+    }
+    T* row = scratch.get(plane_slot, filters_);
+    for (std::size_t k = 0; k < patch_; ++k) {
+      const T* place = gradient + in_filter(k);
+      for (std::size_t f = 0; f < layer_.filters; ++f) {
+        row[f] = place[f * router_.row()];
+      }
+      pour(row, layer_.filters, k * layer_.filters, sink.weight, sink.factor);
+    }
+    pour(bias_gradient, layer_.filters, 0, sink.bias, sink.factor);
+  }
+
   enum Slot : std::size_t {
     plane_slot,
     tangent_plane_slot,
@@ -191,12 +240,29 @@ class ConvolutionOperation final : public Operation<T> {
     return with_tails(packed, spreading(packed), scratch, slot);
   }
 
+  // A filter's weights in a row, its runs padded with zeros.
+  const T* by_filter(const T* weight, Scratch<T>& scratch, std::size_t slot) const {
+    T* out = scratch.get(slot, layer_.filters * router_.row());
+    std::fill_n(out, layer_.filters * router_.row(), T(0));
+    for (std::size_t k = 0; k < patch_; ++k) {
+      for (std::size_t f = 0; f < layer_.filters; ++f) {
+        out[f * router_.row() + in_filter(k)] = weight[k * layer_.filters + f];
+      }
+    }
+    return out;
+  }
+  [[nodiscard]] std::size_t in_filter(std::size_t k) const { return k / run_ * padded<T>(run_) + k % run_; }
+
   [[nodiscard]] bool has_border() const { return image_.size() != input_.size(); }
 
   const T* with_border(const T* x, Scratch<T>& scratch, std::size_t slot) const {
-    if (!has_border()) {
-      return x;
-    }
+    return has_border() ? copied(x, scratch, slot) : x;
+  }
+  // The same, where registers may read a little over its end.
+  const T* readable_image(const T* x, Scratch<T>& scratch) const {
+    return has_border() || run_ != padded<T>(run_) ? copied(x, scratch, image_slot) : x;
+  }
+  const T* copied(const T* x, Scratch<T>& scratch, std::size_t slot) const {
     T* image = scratch.get(slot, image_.size());
     std::fill_n(image, image_.size(), T(0));
     const std::size_t row = input_.width * input_.channels;
@@ -266,9 +332,9 @@ class ConvolutionOperation final : public Operation<T> {
     const Packed& transposed;
   };
   void spread(std::initializer_list<Term> terms, T* dx, Scratch<T>& scratch) const {
-    // A padded row of a patch may reach a little over the image's end.
-    T* image = has_border() ? scratch.get(spread_slot, image_.size() + padding<T>) : dx;
-    std::fill_n(image, image_.size(), T(0));
+    write_image(dx, scratch, [&](T* image) { spread_rows(terms, image); });
+  }
+  void spread_rows(std::initializer_list<Term> terms, T* image) const {
     const std::size_t stride = layer_.stride[0];
     for (std::size_t y = 0; y < image_.height; ++y) {
       // Plane row r sees it in row y - r * stride of its patch: from the largest such row down, as in
@@ -293,6 +359,15 @@ class ConvolutionOperation final : public Operation<T> {
         kernels<T>().multiply(product);
       }
     }
+  }
+
+  // Calls add(image) with zeros in place of the image's gradient, and puts that, without its border, to dx. A
+  // padded run of a patch may reach a little over the image's end.
+  template <class Add>
+  void write_image(T* dx, Scratch<T>& scratch, const Add& add) const {
+    T* image = has_border() ? scratch.get(spread_slot, image_.size() + padding<T>) : dx;
+    std::fill_n(image, image_.size(), T(0));
+    add(image);
     if (has_border()) {
       const std::size_t row = input_.width * input_.channels;
       for (std::size_t y = 0; y < input_.height; ++y) {
@@ -309,52 +384,9 @@ class ConvolutionOperation final : public Operation<T> {
   std::size_t patch_;
   std::size_t filters_;  // padded
   Pool<T> pool_;
-  std::vector<Offset> corners_;            // of each patch, in the image
+  std::vector<Offset> corners_;  // of each patch, in the image
+  Router<T> router_;
   std::vector<std::size_t> spread_order_;  // rows of the kernel: those that an image's row meets are in a row
-};
-
-template <class T>
-class PoolOperation final : public Operation<T> {
- public:
-  PoolOperation(const Shape& input, const MaxPool& pool)
-      : input_(input),
-        pool_(pool_of<T>(input, input.channels, pool, false)),
-        padded_pool_(pool_of<T>(input, padded<T>(input.channels), pool, false)) {}
-
-  void forward(Memory<T>& m, const Weights<T>& /*w*/, const Weights<T>* /*v*/,
-               Scratch<T>& /*scratch*/) const override {
-    m.sources.resize(m.size * sources_of(pool_) + padding<T>);
-    for (std::size_t b = 0; b < m.size; ++b) {
-      Source* sources = m.sources.data() + b * sources_of(pool_);
-      kernels<T>().pool(pool_, m.x.row(b), m.y.row(b), sources);
-      if (m.tangent) {
-        kernels<T>().pool_tangent(pool_, m.x.row(m.size + b), sources, m.y.row(m.size + b));
-      }
-    }
-  }
-
-  void backward(Memory<T>& m, const Weights<T>& /*w*/, const Weights<T>* /*v*/, const Sink<T>& /*sink*/,
-                Scratch<T>& scratch) const override {
-    if (m.dx.data == nullptr) {
-      return;
-    }
-    const std::size_t pixels = input_.height * input_.width;
-    const std::size_t stride = padded_pool_.in_stride;
-    T* plane = scratch.get(0, pixels * stride);
-    for (std::size_t b = 0; b < m.rows(); ++b) {
-      std::fill_n(plane, pixels * stride, T(0));
-      kernels<T>().pool_backward(padded_pool_, m.dy.row(b), m.sources.data() + b % m.size * sources_of(pool_),
-                                 plane);
-      for (std::size_t p = 0; p < pixels; ++p) {
-        std::copy_n(plane + p * stride, input_.channels, m.dx.row(b) + p * input_.channels);
-      }
-    }
-  }
-
- private:
-  Shape input_;
-  Pool<T> pool_;
-  Pool<T> padded_pool_;
 };
 
 }  // namespace
@@ -363,14 +395,8 @@ template <class T>
 std::unique_ptr<Operation<T>> make_convolution(const ConvolutionBlock& block) {
   return std::make_unique<ConvolutionOperation<T>>(block);
 }
-template <class T>
-std::unique_ptr<Operation<T>> make_pool(const Shape& input, const MaxPool& pool) {
-  return std::make_unique<PoolOperation<T>>(input, pool);
-}
 
 template std::unique_ptr<Operation<float>> make_convolution(const ConvolutionBlock&);
 template std::unique_ptr<Operation<double>> make_convolution(const ConvolutionBlock&);
-template std::unique_ptr<Operation<float>> make_pool(const Shape&, const MaxPool&);
-template std::unique_ptr<Operation<double>> make_pool(const Shape&, const MaxPool&);
 
 }  // namespace skein::nn

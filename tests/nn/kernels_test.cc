@@ -176,6 +176,84 @@ TYPED_TEST(KernelsTest, OuterProducts) {
   }
 }
 
+// Windows of any size, some of whose maxima go nowhere, over patches of any size.
+TYPED_TEST(KernelsTest, Routes) {
+  using T = TypeParam;
+  for (const Kernels<T>* kernels : all_kernels<T>()) {
+    for (std::uint64_t trial = 0; trial < num_trials; ++trial) {
+      SCOPED_TRACE(std::string(kernels->name) + ", trial " + std::to_string(trial));
+      RandomStream stream(1, "routes", trial);
+      const Pool<T> pool{.channels = 1 + stream.below(40),
+                         .out_height = 1 + stream.below(3),
+                         .out_width = 1 + stream.below(4),
+                         .kernel_height = 1 + stream.below(3),
+                         .kernel_width = 1 + stream.below(3)};
+      const std::size_t filters = padded<T>(pool.channels);
+      Routes<T> routes{.windows = pool.out_height * pool.out_width,
+                       .filters = pool.channels,
+                       .places = pool.kernel_height * pool.kernel_width,
+                       .num_runs = 1 + stream.below(5),
+                       .run_length = 1 + stream.below(60)};
+      routes.run_stride = padded<T>(routes.run_length) + stream.below(5);
+      routes.row = routes.num_runs * padded<T>(routes.run_length);
+      std::vector<Offset> corners(routes.windows * routes.places);
+      std::ranges::generate(corners, [&] { return static_cast<Offset>(stream.below(50)); });
+      std::vector<Source> sources(routes.windows * filters);
+      std::ranges::generate(sources, [&] {
+        return static_cast<Source>(stream.below(3) == 0 ? no_source : stream.below(routes.places));
+      });
+      const Vector<T> out = whole_numbers<T>(routes.windows * pool.channels, stream);
+      Vector<T> values(routes.windows * filters);
+      std::vector<Offset> origins(routes.windows * filters);
+      kernels->route(pool, out.data(), sources.data(), corners.data(), values.data(), origins.data());
+      std::vector<std::uint16_t> lists(corners.size() * pool.channels);
+      std::vector<std::uint16_t> counts(corners.size());
+      for (std::size_t i = 0; i < sources.size(); ++i) {
+        const std::size_t at = i / filters * routes.places + sources[i];
+        if (i % filters < pool.channels && sources[i] != no_source) {
+          lists[at * pool.channels + counts[at]++] = static_cast<std::uint16_t>(i % filters);
+        }
+      }
+      routes.values = values.data();
+      routes.origins = origins.data();
+      routes.corners = corners.data();
+      routes.lists = lists.data();
+      routes.counts = counts.data();
+
+      const Vector<T> image = whole_numbers<T>(50 + routes.num_runs * routes.run_stride, stream);
+      const Vector<T> weights = padded_rows<T>(pool.channels * routes.num_runs, routes.run_length, stream);
+      Vector<T> gradient(pool.channels * routes.row);
+      Vector<T> spread(image.size());
+      kernels->routed_outer_products(routes, image.data(), gradient.data());
+      kernels->routed_spread(routes, weights.data(), spread.data());
+
+      Vector<T> expected_gradient(gradient.size());
+      Vector<T> expected_spread(spread.size());
+      for (std::size_t i = 0; i < sources.size(); ++i) {
+        const std::size_t filter = i % filters;
+        if (filter >= pool.channels || sources[i] == no_source) {
+          continue;
+        }
+        const T value = out[i / filters * pool.channels + filter];
+        for (std::size_t k = 0; k < routes.num_runs * routes.run_length; ++k) {
+          const std::size_t run = k / routes.run_length;
+          const std::size_t in_run = k % routes.run_length;
+          const std::size_t in_image =
+              corners[i / filters * routes.places + sources[i]] + run * routes.run_stride + in_run;
+          const std::size_t in_row = filter * routes.row + run * padded<T>(routes.run_length) + in_run;
+          expected_gradient[in_row] += value * image[in_image];
+          expected_spread[in_image] += value * weights[in_row];
+        }
+      }
+      for (std::size_t i = 0; i < gradient.size(); ++i) {
+        const bool counts_here = i % padded<T>(routes.run_length) < routes.run_length;
+        ASSERT_TRUE(!counts_here || gradient[i] == expected_gradient[i]) << "place " << i;
+      }
+      ASSERT_TRUE(std::ranges::equal(spread, expected_spread));
+    }
+  }
+}
+
 TYPED_TEST(KernelsTest, Transpose) {
   using T = TypeParam;
   for (const Kernels<T>* kernels : all_kernels<T>()) {

@@ -1,0 +1,101 @@
+// The way of gradients back through a max-pool whose windows do not overlap, to the patches of a convolution.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "skein/nn/kernels.h"
+
+namespace skein::nn {
+
+// What a route is written to; for one image at a time.
+struct RouteBuffers {
+  std::vector<Offset> origins;
+  std::vector<std::uint16_t> lists;
+  std::vector<std::uint16_t> counts;
+};
+
+template <class T>
+class Router {
+ public:
+  // `patch` has the runs; plane_corners are where the patch of each pixel of the plane begins in the image.
+  Router(const Pool<T>& pool, const Routes<T>& patch, const std::vector<Offset>& plane_corners)
+      : pool_(pool), patch_(patch) {
+    patch_.windows = pool.out_height * pool.out_width;
+    patch_.filters = pool.channels;
+    patch_.places = pool.kernel_height * pool.kernel_width;
+    patch_.row = patch.num_runs * padded<T>(patch.run_length);
+    if (!pays()) {
+      return;
+    }
+    for (std::size_t y = 0; y < pool.out_height; ++y) {
+      for (std::size_t x = 0; x < pool.out_width; ++x) {
+        for (std::size_t place = 0; place < patch_.places; ++place) {
+          const std::size_t row = y * pool.step_y + place / pool.kernel_width;
+          const std::size_t column = x * pool.step_x + place % pool.kernel_width;
+          corners_.push_back(plane_corners[row * pool.in_width + column]);
+        }
+      }
+    }
+  }
+
+  // Whether it saves half of the products: windows must not overlap, and patches be long enough for
+  // registers.
+  [[nodiscard]] bool pays() const {
+    const bool apart = pool_.step_y >= pool_.kernel_height && pool_.step_x >= pool_.kernel_width;
+    return apart && 2 * patch_.row <= patch_.places * patch_.num_runs * patch_.run_length;
+  }
+
+  [[nodiscard]] std::size_t row() const { return patch_.row; }
+  [[nodiscard]] std::size_t windows() const { return patch_.windows; }
+
+  // Routes of dy; with lists, which only spreading needs, if they are wanted.
+  Routes<T> route(const T* dy, const Source* sources, T* values, bool with_lists,
+                  RouteBuffers& buffers) const {
+    buffers.origins.resize(patch_.windows * padded<T>(patch_.filters));
+    kernels<T>().route(pool_, dy, sources, corners_.data(), values, buffers.origins.data());
+    Routes<T> routes = patch_;
+    routes.values = values;
+    routes.origins = buffers.origins.data();
+    if (with_lists) {
+      list(sources, buffers);
+      routes.corners = corners_.data();
+      routes.lists = buffers.lists.data();
+      routes.counts = buffers.counts.data();
+    }
+    return routes;
+  }
+  // Other values on the same routes.
+  Routes<T> reroute(Routes<T> routes, const T* dy, const Source* sources, T* values) const {
+    kernels<T>().route(pool_, dy, sources, corners_.data(), values, nullptr);
+    routes.values = values;
+    return routes;
+  }
+
+ private:
+  void list(const Source* sources, RouteBuffers& buffers) const {
+    const std::size_t num_lists = patch_.windows * patch_.places;
+    buffers.lists.resize((num_lists + 1) * patch_.filters);  // one more, for what goes nowhere
+    buffers.counts.resize(num_lists + 1);
+    std::ranges::fill(buffers.counts, std::uint16_t{0});
+    std::uint16_t* counts = buffers.counts.data();
+    std::uint16_t* lists = buffers.lists.data();
+    for (std::size_t window = 0; window < patch_.windows; ++window) {
+      for (std::size_t filter = 0; filter < patch_.filters; ++filter) {
+        const bool somewhere = sources[filter] != no_source;
+        const std::size_t at = somewhere ? window * patch_.places + sources[filter] : num_lists;
+        lists[at * patch_.filters + counts[at]] = static_cast<std::uint16_t>(filter);
+        counts[at] = static_cast<std::uint16_t>(counts[at] + (somewhere ? 1 : 0));
+      }
+      sources += padded<T>(patch_.filters);
+    }
+  }
+
+  Pool<T> pool_;
+  Routes<T> patch_;
+  std::vector<Offset> corners_;
+};
+
+}  // namespace skein::nn
