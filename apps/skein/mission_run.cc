@@ -171,6 +171,7 @@ void MissionRun::fly(bool resume) {
   manifest["processes"] = Json::array();
   for (const RankReport& rank : traffic.ranks) {
     manifest["processes"].push_back({{"busy_s", rank.busy_s},
+                                     {"waiting_s", rank.waiting_s},
                                      {"processor_s", rank.processor_s},
                                      {"peak_memory_MB", rank.peak_memory_bytes / 1e6}});
   }
