@@ -9,6 +9,8 @@
 #include "ranks.h"
 #include "skein/base/file.h"
 #include "skein/learning/data_source.h"
+#include "skein/learning/digest.h"
+#include "skein/nn/kernels.h"
 #include "training_run.h"
 
 namespace skein::app {
@@ -35,6 +37,32 @@ std::vector<LearningStudy> wanted(const ReproduceOptions& options) {
   return list;
 }
 
+// Throws InputError where processes that share the learning study would not train the same.
+void refuse_other_studies(const ReproduceOptions& options) {
+  if (crew().size() == 1) {
+    return;
+  }
+  const fs::path paper = scenario_directory() / "paper";
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(paper)) {
+    files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  std::string scenarios;
+  for (const fs::path& file : files) {
+    scenarios += file.filename().string() + sha256_of_file(file);
+  }
+  std::string data;
+  for (const LearningStudy& study : wanted(options)) {
+    data += digest_of_data(
+        load_scenario(paper / (study.name + "-published.toml"), {.settings = options.common.settings}));
+  }
+  refuse_differences(crew(), {{"--set", fmt::format("{}", fmt::join(options.common.settings, " "))},
+                              {"scenarios", sha256(scenarios)},
+                              {"data", sha256(data)},
+                              {"processor", nn::kernels<float>().name}});
+}
+
 // Directories of reports.
 using Reports = std::vector<fs::path>;
 
@@ -57,6 +85,7 @@ Reports reproduce_learning(const ReproduceOptions& options) {
       }
     }
   }
+  refuse_other_studies(options);
   const auto reproduce = [&](std::size_t i) {
     const auto& [study, part, directory] = pieces[i];
     KeptRuns runs(options, directory);
@@ -92,6 +121,9 @@ fs::path write_offloading(const ReproduceOptions& options) {
                                                         : fs::path(options.common.out);
   fs::create_directories(directory);
   const std::string text = reproduce_offloading(options, directory);
+  if (!crew().is_first()) {
+    return directory;
+  }
   write_file(directory / "report.md", text);
   if (options.common.talks()) {
     fmt::print("{}Wrote report.md, tables and pictures to {}\n", text, directory.string());
