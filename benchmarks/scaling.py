@@ -2,13 +2,15 @@
 """Measures missions over several processes, and what follows for larger machines. Prints Markdown.
 
 Strong scaling: one mission of 40 swarms. Weak scaling: 10 swarms per process. Networks of several sizes: bytes and
-messages of a global round, computing time beside them. One thread per process; runs take turns, and of each kind
-the fastest counts, as others may use the machine too. Exit code 1 if two processes are less than 1.7 times as fast
-as one.
+messages of a global round, computing time beside them. First: what the first process does alone, by the size of the
+mission. Model: time of a global round on larger machines, by these numbers. One thread per process; runs take turns,
+and of each kind the fastest counts, as others may use the machine too. Exit code 1 if two processes are less than 1.7
+times as fast as one.
 """
 import argparse
 import csv
 import json
+import math
 import os
 import pathlib
 import resource
@@ -18,8 +20,16 @@ import tempfile
 import time
 
 MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none"]
-SETTINGS = {"planning.durations": "[8]", "planning.local_periods": "[2]", "planning.global_periods": "[2]",
-            "world.stations.count": 4, "world.access_points.count": 4}
+# A planner that is not trained first.
+SETTINGS = {"planning.planner": "beam", "planning.durations": "[8]", "planning.local_periods": "[2]",
+            "planning.global_periods": "[2]", "world.stations.count": 4, "world.access_points.count": 4}
+
+
+def size(swarms, clusters):
+    """Settings of a mission; the land grows with it."""
+    widest = 2000 * max(1.0, math.sqrt(clusters / 50))
+    return SETTINGS | {"swarms.count": swarms, "world.clusters.count": clusters,
+                       "world.distance_m": f"[100, {widest:.0f}]"}
 
 
 def environment():
@@ -36,8 +46,7 @@ class Runner:
 
     def run(self, processes, swarms, clusters, **settings):
         """One mission: wall and processor seconds, traffic and memory."""
-        values = SETTINGS | {"run.sequences": self.sequences, "swarms.count": swarms, "world.clusters.count": clusters}
-        values |= settings
+        values = size(swarms, clusters) | {"run.sequences": self.sequences} | settings
         with tempfile.TemporaryDirectory() as directory:
             command = [self.program, "run", self.scenario, "--quiet", "--threads", "1", "--out", directory]
             for key, value in values.items():
@@ -60,12 +69,13 @@ class Runner:
                 "bytes": manifest["message_bytes"], "model": model,
                 "processor": [p["processor_s"] for p in manifest["processes"]],
                 "busy": [p["busy_s"] for p in manifest["processes"]],
+                "waiting": manifest["processes"][0]["waiting_s"],
                 "memory": [p["peak_memory_MB"] for p in manifest["processes"]]}
 
     def tables_s(self, swarms, clusters):
         """Processor seconds of the planner's tables, for one timing."""
         command = [self.program, "plan", "tables", self.scenario, "--quiet", "--threads", "1"]
-        for key, value in (SETTINGS | {"swarms.count": swarms, "world.clusters.count": clusters}).items():
+        for key, value in size(swarms, clusters).items():
             command += ["--set", f"{key}={value}"]
         with tempfile.TemporaryDirectory() as directory:
             before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
@@ -106,28 +116,68 @@ def messages(program):
     return [(int(size), float(seconds)) for size, seconds in (line.split() for line in run.stdout.splitlines())]
 
 
-# What a cluster is taken for: 16 processes on a node, 10 Gbit/s and 50 us between nodes; memory is read at 10 GB/s.
-CORES, LINK, LATENCY, MEMORY = 16, 1.25e9, 50e-6, 10e9
-DEVICES_PER_CLUSTER, CLUSTERS_PER_SWARM = 9, 1.25
+def traffic(runner, settings, tries):
+    """Of a global round, what its sequence sends besides included. On two processes, as many as there are cores here,
+    computing is timed; messages of four tell what goes to a process from what goes with a swarm."""
+    best = alternate({n: lambda n=n: runner.run(n, 12, 15, **settings) for n in (2, 4)}, tries)
+    two, four = best[2], best[4]
+    of_round = lambda r, name: r[name] / r["rounds"]
+    remote = {2: two["active"] / 2, 4: four["active"] * 3 / 4}
+    swarm = (of_round(four, "bytes") - 3 * of_round(two, "bytes")) / (remote[4] - 3 * remote[2])
+    return {"model": two["model"], "messages": of_round(two, "messages"), "messages_4": of_round(four, "messages"),
+            "bytes": of_round(two, "bytes"), "bytes_4": of_round(four, "bytes"), "swarm_bytes": swarm,
+            "process_bytes": of_round(two, "bytes") - swarm * remote[2],
+            "swarm_s": sum(two["busy"]) / two["rounds"] / two["active"],
+            "computing": sum(two["busy"]) / two["rounds"]}
+
+
+def alone(runner, sizes, tries):
+    """What the first process does while nobody else can work, by the number of swarms: seconds of a global round, from
+    the difference of a longer and a shorter mission; and its peak memory."""
+    rows = []
+    for swarms in sizes:
+        best = {}
+        for sequences in (2, 6):
+            run = lambda s=sequences: runner.run(2, swarms, swarms * 5 // 4, **{
+                "run.sequences": s, "learning.network.preset": "mlp"})
+            best[sequences] = alternate({0: run}, tries)[0]
+        of = lambda r: r["mission"] - r["busy"][0] - r["waiting"]
+        short, long = best[2], best[6]
+        rows.append({"swarms": swarms, "alone": (of(long) - of(short)) / (long["rounds"] - short["rounds"]),
+                     "start": short["wall"] - short["mission"], "memory": long["memory"]})
+    return rows
+
+
+def power_law(points):
+    """a and k of a * x^k through the last two points."""
+    (x, y), (u, v) = points[-2:]
+    k = math.log(v / y) / math.log(u / x)
+    return v / u**k, k
+
+
+# What a cluster is taken for: 16 processes on a node, 10 Gbit/s and 50 us between nodes.
+CORES, LINK, LATENCY = 16, 1.25e9, 50e-6
+DEVICES_PER_CLUSTER, CLUSTERS_PER_SWARM, TIMINGS = 9, 1.25, 2
 
 
 def model(measured):
     """Time of a global round by the measured constants, for larger machines and missions."""
-    swarm_s, swarm_bytes, model_bytes = measured["swarm_s"], measured["swarm_bytes"], measured["model_bytes"]
+    factor, exponent = measured["alone"]
     rows = []
     for devices in (1e3, 1e4, 1e5, 1e6):
         swarms = devices / DEVICES_PER_CLUSTER / CLUSTERS_PER_SWARM
         for nodes in (10, 100, 1000):
             processes = min(nodes * CORES, swarms)
-            compute = -(-swarms // processes) * swarm_s
-            sending = swarms * swarm_bytes / 2 / LINK + 2 * processes * LATENCY
-            merging = swarms * model_bytes / MEMORY
-            tables = measured["timings"] * swarms * swarms * CLUSTERS_PER_SWARM * measured["solve_s"] / processes
-            table_bytes = 16 * measured["timings"] * swarms * swarms * CLUSTERS_PER_SWARM
-            rows.append([f"{devices:,.0f}", f"{swarms:,.0f}", nodes, f"{compute:.2f}", f"{sending:.3f}",
-                         f"{merging:.3f}", f"{(compute + sending + merging):.2f}",
-                         f"{compute / (compute + sending + merging):.0%}", f"{tables:,.0f}", f"{table_bytes / 1e9:,.2f}"])
-    table(["devices", "swarms", "nodes", "computing (s)", "first process's messages (s)", "merging (s)", "round (s)",
+            compute = math.ceil(swarms / processes) * measured["swarm_s"]
+            sending = (swarms * measured["swarm_bytes"] + processes * measured["process_bytes"]) / LINK
+            sending += measured["process_messages"] * processes * LATENCY
+            first = factor * swarms**exponent
+            entries = TIMINGS * swarms * swarms * CLUSTERS_PER_SWARM
+            rows.append([f"{devices:,.0f}", f"{swarms:,.0f}", f"{nodes:,}", f"{compute:.2f}", f"{sending:.2f}",
+                         f"{first:.2f}", f"{compute + sending + first:.2f}",
+                         f"{compute / (compute + sending + first):.0%}",
+                         f"{entries * measured['solve_s'] / processes:,.0f}", f"{16 * entries / 1e9:,.2f}"])
+    table(["devices", "swarms", "nodes", "computing (s)", "messages (s)", "first process alone (s)", "round (s)",
            "of it computing", "tables, once (s)", "tables (GB)"], rows)
 
 
@@ -137,7 +187,8 @@ def main():
     parser.add_argument("--scenario", required=True, help="the default mission")
     parser.add_argument("--tries", type=int, default=3)
     parser.add_argument("--sequences", type=int, default=2)
-    parser.add_argument("--part", choices=["strong", "weak", "networks", "messages", "model", "all"], default="all")
+    parts = ["strong", "weak", "networks", "messages", "first", "model", "all"]
+    parser.add_argument("--part", choices=parts, default="all", help="model measures networks and first again")
     options = parser.parse_args()
     runner = Runner(options.program, options.scenario, options.sequences)
     header = ["processes", "wall (s)", "speed-up", "processor (s) of each", "speed-up by processor time",
@@ -153,34 +204,34 @@ def main():
         best = alternate({n: lambda n=n: runner.run(n, 10 * n, 13 * n) for n in (1, 2, 4)}, options.tries)
         print("Weak scaling: 10 swarms and 13 clusters per process\n")
         table(header, scaling_rows(best))
-    measured = {}
     if wanted("networks") or wanted("model"):
-        kinds = {"mlp": {"learning.network.preset": "mlp"}, "mnist_cnn_stride2": {},
-                 "mnist_cnn": {"learning.network.preset": "mnist_cnn"}}
-        if options.part == "model":
-            kinds = {"mnist_cnn_stride2": {}}
-        best = alternate({name: lambda s=s: runner.run(4, 12, 15, **s) for name, s in kinds.items()}, options.tries)
-        # Three quarters of the swarms are in other processes than the first.
-        print("Networks: 12 swarms over 4 processes; of a global round, scores and gradients of its sequence included\n")
-        table(["network", "model (kB)", "messages", "bytes (MB)", "bytes of a swarm / model", "computing (s)",
-               "computing / sending at 1.25 GB/s"],
-              [[name, f"{r['model'] / 1e3:.0f}", f"{r['messages'] / r['rounds']:.1f}",
-                f"{r['bytes'] / r['rounds'] / 1e6:.2f}",
-                f"{r['bytes'] / r['rounds'] / (0.75 * r['active']) / r['model']:.1f}",
-                f"{sum(r['busy']) / r['rounds']:.2f}",
-                f"{sum(r['busy']) / (r['bytes'] / LINK):.0f}"] for name, r in best.items()])
-        r = best["mnist_cnn_stride2"]
-        measured = {"swarm_s": sum(r["busy"]) / r["rounds"] / r["active"],
-                    "swarm_bytes": r["bytes"] / r["rounds"] / (0.75 * r["active"]), "model_bytes": r["model"]}
+        default = "mnist_cnn_stride2"
+        names = [default] if options.part == "model" else ["mlp", default, "mnist_cnn"]
+        of = {name: traffic(runner, {"learning.network.preset": name}, options.tries) for name in names}
+        print("Networks: 12 swarms; of a global round, scores and gradients of its sequence included\n")
+        table(["network", "model (kB)", "messages: 2, 4 processes", "MB: 2, 4 processes", "kB with a swarm",
+               "kB to a process", "computing (s)", "computing / sending at 1.25 GB/s, 2 processes"],
+              [[name, f"{r['model'] / 1e3:.0f}", f"{r['messages']:.1f}, {r['messages_4']:.1f}",
+                f"{r['bytes'] / 1e6:.2f}, {r['bytes_4'] / 1e6:.2f}", f"{r['swarm_bytes'] / 1e3:.0f}",
+                f"{r['process_bytes'] / 1e3:.0f}", f"{r['computing']:.2f}",
+                f"{r['computing'] / (r['bytes'] / LINK):.0f}"] for name, r in of.items()])
+        measured = of[default] | {"process_messages": of[default]["messages"]}
     if wanted("messages"):
         print("Messages between two processes of this machine, one way\n")
         table(["bytes", "microseconds", "GB/s"],
               [[f"{size:,}", f"{1e6 * s:.0f}", f"{size / s / 1e9:.2f}"] for size, s in messages(options.program)])
+    if wanted("first") or wanted("model"):
+        sizes = alone(runner, (10, 40, 80), min(options.tries, 2))
+        print("What the first process does alone, of two; network mlp\n")
+        table(["swarms", "clusters", "seconds of a global round", "before it (s)", "peak memory (MB) of each"],
+              [[r["swarms"], r["swarms"] * 5 // 4, f"{r['alone']:.4f}", f"{r['start']:.1f}",
+                " ".join(f"{m:.0f}" for m in r["memory"])] for r in sizes])
     if wanted("model"):
         few, many = (min(runner.tables_s(4, clusters) for _ in range(options.tries)) for clusters in (6, 46))
-        measured |= {"timings": 8, "solve_s": (many - few) / (4 * 40)}
-        print(f"Measured: {measured['swarm_s']:.3f} s of computing and {measured['swarm_bytes'] / 1e3:.0f} kB of "
-              f"messages per swarm and global round; {1e3 * measured['solve_s']:.1f} ms for an entry of the tables\n")
+        measured |= {"solve_s": (many - few) / (4 * 40), "alone": power_law([(r["swarms"], r["alone"]) for r in sizes])}
+        print(f"Measured: {measured['swarm_s']:.3f} s of computing per swarm and global round; "
+              f"{1e3 * measured['solve_s']:.1f} ms for an entry of the tables; the first process alone takes "
+              f"{measured['alone'][0]:.2e} s times the number of swarms to the power {measured['alone'][1]:.2f}\n")
         model(measured)
     if ratio is not None and ratio < 1.7:
         print(f"two processes: {ratio:.2f} times one, wanted 1.7", file=sys.stderr)

@@ -70,10 +70,10 @@ configure() {
 # with_tests PRESET: is it configured to build the tests too?
 with_tests() { grep -qsx 'SKEIN_TESTS:BOOL=ON' "$root/build/$1/CMakeCache.txt"; }
 
-# build PRESET [TARGET]: shows progress on a terminal, and elsewhere only what fails.
+# build PRESET [TARGET...]: shows progress on a terminal, and elsewhere only what fails.
 build() {
   local options=(--build "$root/build/$1" --parallel "$(nproc)")
-  [[ -z ${2-} ]] || options+=(--target "$2")
+  [[ -z ${2-} ]] || options+=(--target "${@:2}")
   if [[ -t 1 ]]; then
     cmake "${options[@]}"
   else

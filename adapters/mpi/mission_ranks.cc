@@ -14,30 +14,19 @@ namespace skein {
 namespace {
 
 // Adds the time that it lives to a sum.
-class Busy {
+class Timed {
  public:
-  explicit Busy(double& seconds) : seconds_(seconds) {}
-  ~Busy() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-  Busy(const Busy&) = delete;
-  Busy& operator=(const Busy&) = delete;
-  Busy(Busy&&) = delete;
-  Busy& operator=(Busy&&) = delete;
+  explicit Timed(double& seconds) : seconds_(seconds) {}
+  ~Timed() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+  Timed(Timed&&) = delete;
+  Timed& operator=(Timed&&) = delete;
 
  private:
   double& seconds_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
-
-RankReport report(double busy_s) {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return {.busy_s = busy_s,
-          .processor_s = seconds(usage.ru_utime) + seconds(usage.ru_stime),
-          .peak_memory_bytes = 1024.0 * static_cast<double>(usage.ru_maxrss)};
-}
 
 template <class T>
 std::vector<T> picked(std::span<const T> all, const std::vector<std::size_t>& items) {
@@ -181,10 +170,23 @@ void MissionRanks::send(std::size_t rank, std::string bytes) {
 }
 
 std::string MissionRanks::receive(std::size_t rank) {
+  const Timed waiting(waiting_s_);
   std::string bytes = crew_.receive(rank);
   ++traffic_.messages;
   traffic_.bytes += bytes.size();
   return bytes;
+}
+
+RankReport MissionRanks::report() const {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return {.busy_s = busy_s_,
+          .waiting_s = waiting_s_,
+          .processor_s = seconds(usage.ru_utime) + seconds(usage.ru_stime),
+          .peak_memory_bytes = 1024.0 * static_cast<double>(usage.ru_maxrss)};
 }
 
 template <class Result, class Own, class Read>
@@ -192,7 +194,7 @@ std::vector<Result> MissionRanks::gather(std::size_t count, const std::vector<It
                                          const Read& read) {
   std::vector<Result> all(count);
   {
-    const Busy busy(busy_s_);
+    const Timed busy(busy_s_);
     std::vector<Result> mine = own(parts[0]);
     for (std::size_t k = 0; k < mine.size(); ++k) {
       all[parts[0][k]] = std::move(mine[k]);
@@ -238,7 +240,7 @@ std::vector<LeaderUpdate> MissionRanks::run(std::span<const LeaderTask> tasks) {
   std::vector<LeaderUpdate> updates(tasks.size());
   FirstDivergence divergence(tasks);
   try {
-    const Busy busy(busy_s_);
+    const Timed busy(busy_s_);
     std::vector<LeaderUpdate> own = own_fleet_.run(picked(tasks, parts[0]));
     for (std::size_t k = 0; k < own.size(); ++k) {
       updates[parts[0][k]] = std::move(own[k]);
@@ -336,7 +338,7 @@ std::vector<std::vector<float>> MissionRanks::meta_gradients(std::span<const Clu
 }
 
 void MissionRanks::finish() {
-  traffic_.ranks.push_back(report(busy_s_));
+  traffic_.ranks.push_back(report());
   for (std::size_t rank = 1; rank < crew_.size(); ++rank) {
     crew_.send(rank, begin(Request::finish, rank, {}).take());
     const std::string text = crew_.receive(rank);
@@ -347,7 +349,7 @@ void MissionRanks::finish() {
 void MissionRanks::serve() {
   std::uint64_t sequence = 0;
   while (true) {
-    const std::string text = crew_.receive(0);
+    const std::string text = receive(0);
     ByteCursor bytes(text);
     const auto request = bytes.get<Request>();
     if (const auto now = bytes.get<std::uint64_t>(); now != sequence) {
@@ -369,10 +371,10 @@ void MissionRanks::serve() {
 std::string MissionRanks::answer(Request request, ByteCursor& bytes) {
   ByteWriter reply;
   if (request == Request::finish) {
-    reply.put(report(busy_s_));
+    reply.put(report());
     return reply.take();
   }
-  const Busy busy(busy_s_);
+  const Timed busy(busy_s_);
   if (request == Request::run) {
     const std::vector<LeaderTask> tasks = get_tasks(bytes);
     try {

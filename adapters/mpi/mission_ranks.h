@@ -24,6 +24,7 @@ std::vector<std::vector<std::size_t>> balance(std::span<const double> loads, std
 // How one process has fared.
 struct RankReport {
   double busy_s = 0.0;       // at tasks, scores and gradients
+  double waiting_s = 0.0;    // for messages
   double processor_s = 0.0;  // of all its threads, from its start
   double peak_memory_bytes = 0.0;
 };
@@ -64,6 +65,7 @@ class MissionRanks {
   ByteWriter begin(Request request, std::size_t rank, std::span<const std::size_t> clusters);
   void send(std::size_t rank, std::string bytes);
   std::string receive(std::size_t rank);
+  [[nodiscard]] RankReport report() const;
   std::vector<LeaderUpdate> run(std::span<const LeaderTask> tasks);
   std::vector<Model> personalise(std::span<const LeaderTask> tasks);
   std::vector<ModelScore> scores(std::span<const ClusterModel> models);
@@ -88,6 +90,7 @@ class MissionRanks {
   // [process][cluster]: one more than the sequence of the cluster's data that it has.
   std::vector<std::map<std::size_t, std::size_t>> known_;
   double busy_s_ = 0.0;
+  double waiting_s_ = 0.0;
   MissionTraffic traffic_;
 };
 

@@ -52,26 +52,47 @@ void print_faults(const InputError& error, std::span<char* const> arguments) {
   }
 }
 
+// What was asked for, without what is compared elsewhere (--set) or may differ (--threads).
+std::string words_of(std::span<char* const> arguments) {
+  std::string words;
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string_view word = arguments[i];
+    const std::string_view name = word.substr(0, word.find('='));
+    if (name != "--set" && name != "--threads") {
+      words += fmt::format("{}{}", words.empty() ? "" : " ", word);
+    } else if (name == word) {
+      ++i;
+    }
+  }
+  return words;
+}
+
 // Several processes share the work of some commands; of any other, each would do all.
-void refuse_to_repeat(std::span<char* const> arguments) {
-  static constexpr std::array<std::string_view, 8> shared{"run",
-                                                          "resume",
-                                                          "sweep",
-                                                          "plan train",
-                                                          "plan eval",
-                                                          "plan tables",
-                                                          "reproduce learning",
-                                                          "reproduce planning"};
+void refuse_to_repeat(const CLI::App& program, std::span<char* const> arguments) {
+  static constexpr std::array<std::string_view, 11> shared{"run",
+                                                           "resume",
+                                                           "sweep",
+                                                           "plan eval",
+                                                           "plan train",
+                                                           "plan tables",
+                                                           "reproduce",
+                                                           "reproduce learning",
+                                                           "reproduce offloading",
+                                                           "reproduce planning",
+                                                           "reproduce mission"};
   if (crew().size() == 1) {
     return;
   }
   std::string command = arguments.size() > 1 && arguments[1][0] != '-' ? arguments[1] : "";
-  if ((command == "plan" || command == "reproduce") && arguments.size() > 2) {
+  if ((command == "plan" || command == "reproduce") && arguments.size() > 2 && arguments[2][0] != '-') {
     command += " " + std::string(arguments[2]);
   }
-  refuse_differences(
-      crew(), {{"version", fmt::format(SKEIN_VERSION " {:.9}", program_digest())}, {"command", command}});
-  if (!command.empty() && std::ranges::find(shared, command) == shared.end()) {
+  refuse_differences(crew(), {{"version", fmt::format(SKEIN_VERSION " {:.9}", program_digest())},
+                              {"command", words_of(arguments)}});
+  const bool known =
+      !command.empty() &&
+      !program.get_subcommands([&](const CLI::App* one) { return one->get_name() == arguments[1]; }).empty();
+  if (known && std::ranges::find(shared, command) == shared.end()) {
     throw InputError(Fault{.key = "skein " + command,
                            .message = "shares no work between processes: call it without mpirun"});
   }
@@ -106,7 +127,7 @@ int run(int argc, char** argv) {
   add_report_command(program);
   add_serve_command(program);
 
-  refuse_to_repeat({argv, static_cast<std::size_t>(argc)});
+  refuse_to_repeat(program, {argv, static_cast<std::size_t>(argc)});
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& done) {
@@ -114,11 +135,12 @@ int run(int argc, char** argv) {
   } catch (const CLI::RuntimeError& answer) {
     return answer.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    if (crew().is_first()) {
-      print_faults(InputError(Fault{.file = "", .key = "", .value = "", .message = error.what()}),
-                   {argv, static_cast<std::size_t>(argc)});
-      fmt::print(stderr, "skein: see `skein --help`\n");
+    const InputError fault(Fault{.file = "", .key = "", .value = "", .message = error.what()});
+    if (!crew().is_first()) {
+      throw InputError(fault);  // for the first one to tell, which may have understood its own words
     }
+    print_faults(fault, {argv, static_cast<std::size_t>(argc)});
+    fmt::print(stderr, "skein: see `skein --help`\n");
     return static_cast<int>(Exit::bad_input);
   }
   return static_cast<int>(Exit::done);

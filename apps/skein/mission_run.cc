@@ -25,11 +25,17 @@ constexpr std::string_view checkpoint_name = "Skein mission checkpoint 2\n";
 // A checkpoint belongs to one scenario, and says if it is damaged.
 void write_checkpoint(const fs::path& file, const std::string& scenario, const CoreNetwork& core,
                       const MissionRecorder& recorder) {
-  ByteWriter body;
-  body.put_text(core.save());
-  body.put_text(recorder.save());
-  const std::string bytes = body.take();
-  write_file(file, std::string(checkpoint_name) + sha256(scenario) + "\n" + sha256(bytes) + "\n" + bytes);
+  // Put together in place: the core network has the models of all clusters, and copies would be the most that
+  // this process ever holds.
+  std::string text = core.save();
+  ByteWriter size;
+  size.put<std::uint64_t>(text.size());
+  text.insert(0, size.take());
+  ByteWriter rest;
+  rest.put_text(recorder.save());
+  text += rest.take();
+  text.insert(0, std::string(checkpoint_name) + sha256(scenario) + "\n" + sha256(text) + "\n");
+  write_file(file, text);
 }
 
 void read_checkpoint(const fs::path& file, const std::string& scenario, CoreNetwork& core,
@@ -171,6 +177,7 @@ void MissionRun::fly(bool resume) {
   manifest["processes"] = Json::array();
   for (const RankReport& rank : traffic.ranks) {
     manifest["processes"].push_back({{"busy_s", rank.busy_s},
+                                     {"waiting_s", rank.waiting_s},
                                      {"processor_s", rank.processor_s},
                                      {"peak_memory_MB", rank.peak_memory_bytes / 1e6}});
   }

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "skein/base/fault.h"
+#include "skein/learning/data_source.h"
 #include "skein/learning/digest.h"
 #ifdef SKEIN_MPI
 #include "adapters/mpi/mpi_crew.h"
@@ -24,6 +25,12 @@ int guarded(const std::function<int()>& program, const std::function<int(const s
   } catch (...) {
     return tell(std::current_exception());
   }
+}
+
+// Of a digest, its beginning.
+std::string shown(const std::string& value) {
+  const bool is_digest = value.size() == 64 && value.find_first_not_of("0123456789abcdef") == value.npos;
+  return is_digest ? value.substr(0, 16) : value;
 }
 
 }  // namespace
@@ -96,13 +103,12 @@ void refuse_differences(Crew& crew, const std::vector<std::pair<std::string, std
       const std::string here = first.get_text();
       const std::string there = other.get_text();
       if (here != there) {
-        faults.push_back(
-            {.file = fmt::format("process {}", rank),
-             .key = name,
-             .value = fmt::format("{:.16}", there),
-             .message = fmt::format("differs from {:.16} of process 0: those who share a command "
-                                    "must have the same",
-                                    here)});
+        faults.push_back({.file = fmt::format("process {}", rank),
+                          .key = name,
+                          .value = shown(there),
+                          .message = fmt::format("differs from {} of process 0: those who share a command "
+                                                 "must have the same",
+                                                 shown(here))});
       }
     }
   }
@@ -125,6 +131,14 @@ std::string digest_of(const DataSplit& data) {
     digests += sha256({reinterpret_cast<const char*>(part->labels.data()), part->labels.size()});
   }
   return sha256(digests);
+}
+
+std::string digest_of_data(const Scenario& scenario) {
+  try {
+    return digest_of(load_data(scenario.data.source, scenario.run.seed));
+  } catch (const InputError&) {
+    return "missing";
+  }
 }
 
 }  // namespace skein::app

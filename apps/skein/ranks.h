@@ -9,6 +9,7 @@
 
 #include "skein/base/crew.h"
 #include "skein/learning/dataset.h"
+#include "skein/scenario/scenario.h"
 
 namespace skein::app {
 
@@ -28,5 +29,7 @@ void refuse_differences(Crew& crew, const std::vector<std::pair<std::string, std
 std::string program_digest();
 // Of all samples and labels, in hexadecimal.
 std::string digest_of(const DataSplit& data);
+// Of a scenario's data; "missing" where it cannot be read.
+std::string digest_of_data(const Scenario& scenario);
 
 }  // namespace skein::app

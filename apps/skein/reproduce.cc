@@ -9,6 +9,8 @@
 #include "ranks.h"
 #include "skein/base/file.h"
 #include "skein/learning/data_source.h"
+#include "skein/learning/digest.h"
+#include "skein/nn/kernels.h"
 #include "training_run.h"
 
 namespace skein::app {
@@ -35,6 +37,32 @@ std::vector<LearningStudy> wanted(const ReproduceOptions& options) {
   return list;
 }
 
+// Throws InputError where processes that share the learning study would not train the same.
+void refuse_other_studies(const ReproduceOptions& options) {
+  if (crew().size() == 1) {
+    return;
+  }
+  const fs::path paper = scenario_directory() / "paper";
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(paper)) {
+    files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  std::string scenarios;
+  for (const fs::path& file : files) {
+    scenarios += file.filename().string() + sha256_of_file(file);
+  }
+  std::string data;
+  for (const LearningStudy& study : wanted(options)) {
+    data += digest_of_data(
+        load_scenario(paper / (study.name + "-published.toml"), {.settings = options.common.settings}));
+  }
+  refuse_differences(crew(), {{"--set", fmt::format("{}", fmt::join(options.common.settings, " "))},
+                              {"scenarios", sha256(scenarios)},
+                              {"data", sha256(data)},
+                              {"processor", nn::kernels<float>().name}});
+}
+
 // Reports that were written.
 using Reports = std::vector<fs::path>;
 constexpr const char* report_file = "report.md";  // in the directory of most parts
@@ -46,10 +74,10 @@ Reports reproduce_learning(const ReproduceOptions& options) {
     Part part;
     std::string folder;
     std::string report = report_file;
-    bool asked_only = false;  // all of it is in another part
+    std::string within{};  // the part that all of it is in
   };
   const std::vector<NamedPart> parts{{"published", reproduce_published, "published"},
-                                     {"energy", reproduce_energy, "published", "energy.md", true},
+                                     {"energy", reproduce_energy, "published", "energy.md", "published"},
                                      {"text", reproduce_text, "text"},
                                      {"fair", reproduce_fair, "fair"}};
   const fs::path out =
@@ -63,13 +91,18 @@ Reports reproduce_learning(const ReproduceOptions& options) {
   std::vector<Piece> pieces;
   for (const LearningStudy& study : wanted(options)) {
     for (const NamedPart& part : parts) {
-      if (options.parts.empty() ? !part.asked_only
-                                : std::ranges::find(options.parts, part.name) != options.parts.end()) {
+      // A part that is in another one is made where it is asked for alone.
+      const auto asked = [&](const std::string& name) {
+        return std::ranges::find(options.parts, name) != options.parts.end();
+      };
+      if (part.within.empty() ? options.parts.empty() || asked(part.name)
+                              : asked(part.name) && !asked(part.within)) {
         pieces.push_back({study, part.part,
                           out / (options.quick ? "quick" : "full") / study.name / part.folder, part.report});
       }
     }
   }
+  refuse_other_studies(options);
   const auto reproduce = [&](std::size_t i) {
     const auto& [study, part, directory, report] = pieces[i];
     KeptRuns runs(options, directory);
@@ -106,6 +139,9 @@ fs::path write_offloading(const ReproduceOptions& options) {
                                                         : fs::path(options.common.out);
   fs::create_directories(directory);
   const std::string text = reproduce_offloading(options, directory);
+  if (!crew().is_first()) {
+    return directory;
+  }
   write_file(directory / "report.md", text);
   if (options.common.talks()) {
     fmt::print("{}Wrote report.md, tables and pictures to {}\n", text, directory.string());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ranks.h"
 #include "reproduce.h"
 #include "skein/base/file.h"
 #include "skein/learning/process.h"
@@ -69,18 +70,19 @@ fs::path reproduce_commands(const ReproduceOptions& options) {
     std::erase_if(commands, [](const SingleCommand& command) { return !command.quick; });
   }
   const fs::path program = fs::read_symlink("/proc/self/exe");
-  std::string report = "# Single commands\n";
   {
     Progress progress(options.common, "reproduce");
-    for (std::size_t i = 0; i < commands.size(); ++i) {
+    deal(crew(), commands.size(), [&](std::size_t i) {
       const SingleCommand& command = commands[i];
       progress.show(command.name, static_cast<double>(i) / static_cast<double>(commands.size()));
       const fs::path result = directory / (command.name + ".txt");
       if (!fs::exists(result)) {
-        // The shell only writes what is printed to a file; no word goes through it.
+        // The shell only writes what is printed to a file; no word goes through it. The command is nobody's
+        // fellow, even if this process is.
         const fs::path unfinished = directory / (command.name + ".unfinished");
-        std::vector<std::string> arguments{"sh", "-c", "exec \"$@\" > \"$0\"", unfinished.string(),
-                                           program.string()};
+        std::vector<std::string> arguments{
+            "sh", "-c", "unset OMPI_COMM_WORLD_SIZE PMI_SIZE SLURM_STEP_NUM_TASKS; exec \"$@\" > \"$0\"",
+            unfinished.string(), program.string()};
         arguments.insert(arguments.end(), command.words.begin(), command.words.end());
         arguments.insert(arguments.end(), {"--threads", fmt::format("{}", options.common.threads), "--out",
                                            (directory / command.name).string()});
@@ -91,8 +93,15 @@ fs::path reproduce_commands(const ReproduceOptions& options) {
         }
         fs::rename(unfinished, result);
       }
-      report += fmt::format("\n- `skein {}`: {}.txt", fmt::join(command.words, " "), command.name);
-    }
+      return std::string();
+    });
+  }
+  if (!crew().is_first()) {
+    return directory;
+  }
+  std::string report = "# Single commands\n";
+  for (const SingleCommand& command : commands) {
+    report += fmt::format("\n- `skein {}`: {}.txt", fmt::join(command.words, " "), command.name);
   }
   write_file(directory / "report.md", report + "\n");
   if (options.common.talks()) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "chart.h"
+#include "ranks.h"
 #include "reproduce.h"
 #include "skein/base/file.h"
 #include "skein/base/interval.h"
@@ -176,10 +177,13 @@ fs::path reproduce_mission(const ReproduceOptions& options) {
   const fs::path out =
       options.common.out.empty() ? fs::path("runs") / "reproduce" / "mission" : fs::path(options.common.out);
   sweep.directory = out / (options.quick ? "quick" : "full");
-  write_grid(sweep);
+  start_sweep(sweep);
   {
     Progress progress(options.common, "reproduce");
     run_points(sweep, [&](double fraction) { progress.show("missions", fraction); });
+  }
+  if (!crew().is_first()) {
+    return sweep.directory;
   }
   const SweepTable table = collect_sweep(sweep.directory);
   write_table(table);

@@ -8,9 +8,11 @@
 #include <numeric>
 
 #include "figure.h"
+#include "ranks.h"
 #include "reproduce.h"
 #include "skein/base/file.h"
 #include "skein/base/interval.h"
+#include "skein/learning/digest.h"
 #include "skein/offloading/condensed_offloader.h"
 #include "skein/offloading/newton_offloader.h"
 #include "skein/offloading/worker_selection.h"
@@ -109,11 +111,17 @@ Grid solve_all(const Scenario& base, std::span<const double> weights, std::size_
         budget /= static_cast<double>(problem.rounds.size());
       }
     }
-    pool.parallel_for(seeds * num_methods, [&](std::size_t i) {
-      const OffloadingInstance& instance = instances[i / num_methods];
-      grid[w][i / num_methods][i % num_methods] =
-          outcome_of(instance, methods[i % num_methods]->solve({&instance, 1}, nullptr));
-    });
+    const auto outcome = [&](std::size_t i) -> Outcome& { return grid[w][i / num_methods][i % num_methods]; };
+    shared_for(
+        crew(), pool, seeds * num_methods,
+        {.body =
+             [&](std::size_t i) {
+               const OffloadingInstance& instance = instances[i / num_methods];
+               outcome(i) = outcome_of(instance, methods[i % num_methods]->solve({&instance, 1}, nullptr));
+             },
+         .write = [&](std::size_t i, ByteWriter& bytes) { bytes.put(outcome(i)); },
+         .read = [&](std::size_t i, ByteCursor& bytes) { outcome(i) = bytes.get<Outcome>(); },
+         .for_all = false});
   }
   return grid;
 }
@@ -197,10 +205,14 @@ std::string reproduce_offloading(const ReproduceOptions& options, const fs::path
   std::string text;
   for (const char* setting : {"offloading-published", "offloading"}) {
     const Scenario base = load_scenario(paper / (std::string(setting) + ".toml"), {options.common.settings});
+    refuse_differences(crew(), {{"scenario", sha256(resolved_scenario(base))}});
     Grid grid;
     {
       Progress progress(options.common, setting);
       grid = solve_all(base, weights, seeds, pool, progress);
+    }
+    if (!crew().is_first()) {
+      continue;
     }
     const bool is_published = std::string_view(setting) == "offloading-published";
     text += fmt::format(

@@ -5,7 +5,6 @@
 #include "progress.h"
 #include "ranks.h"
 #include "skein/base/file.h"
-#include "skein/learning/digest.h"
 #include "tools.h"
 
 namespace skein::app {
@@ -122,18 +121,6 @@ void write_slurm(const SweepOptions& options, const Sweep& sweep) {
   }
 }
 
-// Two processes with the same have the same points.
-std::string digest_of(const Sweep& sweep) {
-  std::string text;
-  for (std::size_t point = 0; point < sweep.grid.num_points(); ++point) {
-    text += sweep.grid.place_of(point).string() + "\n";
-  }
-  for (const std::string& setting : sweep.base.settings) {
-    text += setting + "\n";
-  }
-  return sha256(text + (sweep.base.scenario.empty() ? "" : sha256_of_file(sweep.base.scenario)));
-}
-
 void sweep_command(const SweepOptions& options) {
   const bool runs_all = options.collect.empty() && options.slurm.empty() && options.point == 0;
   if (!runs_all && !crew().is_first()) {
@@ -149,10 +136,7 @@ void sweep_command(const SweepOptions& options) {
   } else if (options.point > 0) {
     run_one(options.common, sweep, options.point);
   } else {
-    refuse_differences(crew(), {{"sweep", digest_of(sweep)}});
-    if (crew().is_first()) {
-      write_grid(sweep);
-    }
+    start_sweep(sweep);
     {
       Progress progress(options.common, "sweep");
       run_points(sweep, [&](double fraction) { progress.show("missions", fraction); });

@@ -52,6 +52,9 @@ Sweep make_sweep(const CommonOptions& options, std::size_t repeat);
 
 // Writes grid.json, from which the sweep is collected. Before points are run.
 void write_grid(const Sweep& sweep);
+// The same for processes that share a sweep: all call it, the first one writes. Throws InputError where their
+// points, their data or their processors differ.
+void start_sweep(const Sweep& sweep);
 
 enum class PointStatus { missing, finished, diverged, impossible };
 std::string to_string(PointStatus status);

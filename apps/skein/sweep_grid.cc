@@ -5,8 +5,10 @@
 #include <cstring>
 #include <set>
 
+#include "ranks.h"
 #include "skein/base/file.h"
 #include "skein/learning/digest.h"
+#include "skein/nn/kernels.h"
 #include "sweep.h"
 
 namespace skein::app {
@@ -201,6 +203,21 @@ void write_grid(const Sweep& sweep) {
   const fs::path file = sweep.directory / "grid.json";
   if (!fs::exists(file) || read_file(file, most_grid_bytes) != text) {
     write_file(file, text);
+  }
+}
+
+void start_sweep(const Sweep& sweep) {
+  if (crew().size() > 1) {
+    std::string points;
+    for (std::size_t point = 0; point < sweep.grid.num_points(); ++point) {
+      points += sweep.grid.place_of(point).string() + "\n" + digest_of(sweep, point) + "\n";
+    }
+    refuse_differences(crew(), {{"sweep", sha256(points)},
+                                {"data", digest_of_data(first_valid(sweep))},
+                                {"processor", nn::kernels<float>().name}});
+  }
+  if (crew().is_first()) {
+    write_grid(sweep);
   }
 }
 

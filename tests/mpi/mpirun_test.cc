@@ -21,6 +21,7 @@ using std::chrono::duration;
 using std::chrono::steady_clock;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 double seconds_since(steady_clock::time_point start) {
   return duration<double>(steady_clock::now() - start).count();
@@ -101,6 +102,65 @@ class Mpirun : public ProgramFixture {
     std::ranges::sort(list);
     return list;
   }
+
+  // Kills a random process at a random moment, goes on with another number of them; as often as said.
+  void expect_same_after_kills(const std::string& scenario, int times) {
+    const std::string mission = "run " + scenario + " --quiet --threads 1 --out ";
+    ASSERT_EQ(skein(mission + "whole").exit_code, 0);
+    const steady_clock::time_point begin = steady_clock::now();
+    ASSERT_EQ(on(3, mission + "cut").exit_code, 0);
+    const double whole = seconds_since(begin);
+    RandomStream stream(1, "moments");
+    int killed = 0;
+    int resumed = 0;
+    for (int trial = 0; trial < times; ++trial) {
+      const int processes = 2 + static_cast<int>(stream.below(3));
+      const auto victim = stream.below(static_cast<std::uint64_t>(processes));
+      const double moment = stream.uniform(0.1, 1.0) * whole;
+      fs::remove_all(at("cut"));
+      fs::remove(at("pid"));
+      steady_clock::time_point death{};
+      std::thread killer([&] {
+        const steady_clock::time_point start = steady_clock::now();
+        std::this_thread::sleep_for(duration<double>(moment));
+        int pid = 0;
+        while (!(std::ifstream(at("pid")) >> pid) && seconds_since(start) < 60.0) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+        const std::vector<pid_t> ranks = children_of(pid);
+        death = steady_clock::now();
+        if (ranks.size() == static_cast<std::size_t>(processes) && ::kill(ranks[victim], SIGKILL) == 0) {
+          ++killed;
+        }
+      });
+      const Outcome outcome = shell("sh -c 'echo $$ > pid; exec \"$@\"' sh " + mpirun(processes) +
+                                    "'" SKEIN_PROGRAM "' " + mission + "cut");
+      const steady_clock::time_point end = steady_clock::now();
+      killer.join();
+      const std::string what = "trial " + std::to_string(trial) + ": process " + std::to_string(victim) +
+                               " of " + std::to_string(processes) + " killed after " +
+                               std::to_string(moment) + " s of " + std::to_string(whole);
+      if (outcome.exit_code != 0) {
+        EXPECT_LT(duration<double>(end - death).count(), 10.0) << what;
+        // One message, which is mpirun's.
+        const std::string_view said = "exited on signal 9";
+        const std::size_t first = outcome.err.find(said);
+        ASSERT_NE(first, std::string::npos) << what << outcome.err;
+        EXPECT_EQ(outcome.err.find(said, first + 1), std::string::npos) << what << outcome.err;
+        EXPECT_EQ(outcome.err.find("skein: "), std::string::npos) << what << outcome.err;
+      }
+      if (!fs::exists(at("cut/checkpoint.bin"))) {
+        continue;
+      }
+      const int others = 1 + static_cast<int>(stream.below(4));
+      const Outcome rest = others == 1 ? skein("resume cut --quiet") : on(others, "resume cut --quiet");
+      ASSERT_EQ(rest.exit_code, 0) << what << rest.err;
+      expect_same("whole", "cut", what + ", resumed by " + std::to_string(others));
+      ++resumed;
+    }
+    EXPECT_GE(killed, times * 6 / 10) << "most moments were before the end";
+    EXPECT_GE(resumed, times * 3 / 10) << "some moments were after the first checkpoint";
+  }
 };
 
 TEST_F(Mpirun, TheSmokeMissionHasTheSameBytesForAnyNumberOfProcesses) {
@@ -126,61 +186,7 @@ TEST_F(Mpirun, WritesWhatAPlainRunPrints) {
 }
 
 TEST_F(Mpirun, KilledAtAnyMomentItGoesOnWithAnotherNumberOfProcesses) {
-  const std::string mission = "run " + wide_ + " --set run.sequences=8 --quiet --threads 1 --out ";
-  ASSERT_EQ(skein(mission + "whole").exit_code, 0);
-  const steady_clock::time_point begin = steady_clock::now();
-  ASSERT_EQ(on(3, mission + "cut").exit_code, 0);
-  const double whole = seconds_since(begin);
-  RandomStream stream(1, "moments");
-  int killed = 0;
-  int resumed = 0;
-  for (int trial = 0; trial < 10; ++trial) {
-    const int processes = 2 + static_cast<int>(stream.below(3));
-    const auto victim = stream.below(static_cast<std::uint64_t>(processes));
-    const double moment = stream.uniform(0.1, 1.0) * whole;
-    fs::remove_all(at("cut"));
-    fs::remove(at("pid"));
-    steady_clock::time_point death{};
-    std::thread killer([&] {
-      const steady_clock::time_point start = steady_clock::now();
-      std::this_thread::sleep_for(duration<double>(moment));
-      int pid = 0;
-      while (!(std::ifstream(at("pid")) >> pid) && seconds_since(start) < 60.0) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      }
-      const std::vector<pid_t> ranks = children_of(pid);
-      death = steady_clock::now();
-      if (ranks.size() == static_cast<std::size_t>(processes) && ::kill(ranks[victim], SIGKILL) == 0) {
-        ++killed;
-      }
-    });
-    const Outcome outcome = shell("sh -c 'echo $$ > pid; exec \"$@\"' sh " + mpirun(processes) +
-                                  "'" SKEIN_PROGRAM "' " + mission + "cut");
-    const steady_clock::time_point end = steady_clock::now();
-    killer.join();
-    const std::string what = "trial " + std::to_string(trial) + ": process " + std::to_string(victim) +
-                             " of " + std::to_string(processes) + " killed after " + std::to_string(moment) +
-                             " s of " + std::to_string(whole);
-    if (outcome.exit_code != 0) {
-      EXPECT_LT(duration<double>(end - death).count(), 10.0) << what;
-      // One message, which is mpirun's.
-      const std::string_view said = "exited on signal 9";
-      const std::size_t first = outcome.err.find(said);
-      ASSERT_NE(first, std::string::npos) << what << outcome.err;
-      EXPECT_EQ(outcome.err.find(said, first + 1), std::string::npos) << what << outcome.err;
-      EXPECT_EQ(outcome.err.find("skein: "), std::string::npos) << what << outcome.err;
-    }
-    if (!fs::exists(at("cut/checkpoint.bin"))) {
-      continue;
-    }
-    const int others = 1 + static_cast<int>(stream.below(4));
-    const Outcome rest = others == 1 ? skein("resume cut --quiet") : on(others, "resume cut --quiet");
-    ASSERT_EQ(rest.exit_code, 0) << what << rest.err;
-    expect_same("whole", "cut", what + ", resumed by " + std::to_string(others));
-    ++resumed;
-  }
-  EXPECT_GE(killed, 6) << "most moments were before the end";
-  EXPECT_GE(resumed, 3) << "some moments were after the first checkpoint";
+  expect_same_after_kills(wide_ + " --set run.sequences=8", 10);
 }
 
 TEST_F(Mpirun, DifferentProgramsScenariosAndDataRefuseToStartTogether) {
@@ -244,6 +250,41 @@ TEST_F(Mpirun, WrongInputIsToldOnce) {
   EXPECT_EQ(together.err.find(alone.err), together.err.rfind(alone.err));
   EXPECT_FALSE(fs::exists(at("here")));
   EXPECT_THAT(on(2, "world " + smoke_).err, HasSubstr("shares no work"));
+  EXPECT_THAT(on(2, "nonsense").err, Not(HasSubstr("shares no work")));
+}
+
+// Nobody waits for a process that has not understood its words, or goes another way.
+TEST_F(Mpirun, WordsThatDifferAreToldAndNobodyWaits) {
+  const auto refused = [&](const std::string& first, const std::string& second, const std::string& told) {
+    const Outcome outcome = shell("timeout 20 '" SKEIN_MPIRUN "' -n 1 '" SKEIN_PROGRAM "' " + first +
+                                  " : -n 1 '" SKEIN_PROGRAM "' " + second);
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(told));
+  };
+  const std::string sweep = "sweep " + smoke_ + " --quiet --out here ";
+  refused(sweep + "--repeat 1", sweep + "--repeat 0", "--repeat");
+  refused(sweep, sweep + "--collect here", "process 1: command = ");
+  refused(sweep, sweep + "--set run.sequences=3", "process 1: sweep = ");
+  EXPECT_FALSE(fs::exists(at("here")));
+}
+
+TEST_F(Mpirun, StudiesAreSharedToTheSameNumbers) {
+  ::setenv("SKEIN_SCENARIOS", SKEIN_SOURCE_DIR "/scenarios", 1);
+  const std::string mission = "reproduce mission " + smoke_ +
+                              " --quick --seeds 1 --set run.sequences=1 --set planning.learner.steps=40 "
+                              "--quiet --out ";
+  const std::string offloading = "reproduce offloading --quick --seeds 1 --quiet --out ";
+  const std::string learning =
+      "reproduce learning mnist fmnist --part text --quick --quiet --set data.source=synthetic "
+      "--set learning.network.preset=mlp --set learning.points_per_worker=60 "
+      "--set data.synthetic.test_per_class=20 --out ";
+  for (const std::string& words : {mission, offloading, learning}) {
+    fs::remove_all(at("alone"));
+    fs::remove_all(at("together"));
+    ASSERT_EQ(skein(words + "alone").exit_code, 0) << content("streams.err");
+    ASSERT_EQ(on(3, words + "together").exit_code, 0) << content("streams.err");
+    expect_same("alone", "together", words);
+  }
 }
 
 TEST_F(Mpirun, PlannersAreTrainedAndComparedToTheSameNumbers) {
@@ -325,6 +366,8 @@ class MpirunPaper : public Mpirun {};
 TEST_F(MpirunPaper, TheDefaultMissionHasTheSameBytesForAnyNumberOfProcesses) {
   expect_same_for_all("", {{1, 1}, {1, 2}, {2, 1}, {2, 2}, {3, 1}, {3, 2}, {4, 1}, {4, 2}});
 }
+
+TEST_F(MpirunPaper, TheDefaultMissionGoesOnAfterKills) { expect_same_after_kills("", 10); }
 
 }  // namespace
 }  // namespace skein
