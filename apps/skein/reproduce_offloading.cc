@@ -244,15 +244,15 @@ std::string reproduce_offloading(const ReproduceOptions& options, const fs::path
           {"mean varrho", &Outcome::varrho, "mean_varrho"},
           {"mean clock (MHz)", &Outcome::clock, "mean_clock_mhz"},
           {"processed (points a worker)", &Outcome::processed, "processed_points"},
-          {"mean alpha", &Outcome::ratio, nullptr},
-          {"processed at the busiest worker (share)", &Outcome::busiest, nullptr}}) {
+          {"mean alpha", &Outcome::ratio, nullptr}}) {
       Panel panel{.title = behaviour.title};
       for (const auto& [method, colour] : {std::pair{newton, blue}, std::pair{selection, green}}) {
         Series series{.title = titles[method], .curve = {}, .colour = colour};
         for (std::size_t w = 0; w < weights.size(); ++w) {
           const Spread s = spread(grid[w], [&, m = method](const auto& o) { return o[m].*behaviour.part; });
           // Rounded: mean varrho is 1 / W whatever is decided, but for the last bits.
-          add(series, weights[w], {std::round(1e6 * s.mean) / 1e6, s.deviation, s.count});
+          const auto rounded = [](double value) { return std::round(1e6 * value) / 1e6; };
+          add(series, weights[w], {rounded(s.mean), rounded(s.deviation), s.count});
         }
         panel.series.push_back(std::move(series));
       }
@@ -330,9 +330,18 @@ std::string reproduce_offloading(const ReproduceOptions& options, const fs::path
             "\nObjective by method, constant included (in brackets: networks on which all limits can be "
             "met):\n\n" +
             markdown_table(methods) + "\n";
-    draw(behaviour_figure, directory, std::string(setting) + "-behaviour");
-    if (!draw(savings_figure, directory, std::string(setting) + "-savings")) {
+    if (!draw(behaviour_figure, directory, std::string(setting) + "-behaviour")) {
       text += "There are no pictures, as gnuplot is not here; their numbers are in the .csv files.\n\n";
+    }
+    const auto is_met = [](const auto& networks) {
+      return std::ranges::any_of(networks, [](const auto& outcomes) {
+        return std::isfinite(outcomes[greedy].objective) || std::isfinite(outcomes[maximum].objective);
+      });
+    };
+    if (std::ranges::any_of(grid, is_met)) {
+      draw(savings_figure, directory, std::string(setting) + "-savings");
+    } else {
+      text += "No baseline meets all limits here, so there is nothing to compare with.\n\n";
     }
   }
   return text;
