@@ -161,12 +161,10 @@ std::string PlanningStudy::tracking_part() {
   const std::size_t steps = options_.quick ? 800 : 6000;
   const std::size_t point = steps / 40;  // of the training's curve
   const std::array<Window, 2> windows{{{7 * point, 10 * point}, {37 * point, 40 * point}}};
-  // It forgets sooner than the default agent, and its step size stays.
-  const PlanSetup moving = setup(
-      published_thresholds[0].kilojoules,
-      {fmt::format("planning.drift.sequences={}", steps), fmt::format("planning.learner.steps={}", steps),
-       "planning.learner.online=true", "planning.learner.replay_steps=1500", "planning.learner.batch=48",
-       "planning.learner.last_step=1e-3", "planning.discount=0.8"});
+  const PlanSetup moving =
+      setup(published_thresholds[0].kilojoules,
+            {fmt::format("planning.drift.sequences={}", steps),
+             fmt::format("planning.learner.steps={}", steps), "planning.learner.online=true"});
   const Environment& e = *moving.environment;
   VisitTables tables(e);
   const std::vector<std::string> planners{"learned", "guided", "beam", "myopic"};

@@ -137,7 +137,6 @@ class VisitChange {
   }
   // Visits to C:3 rise by at least half.
   void expect_rise(const std::string& who) const {
-    print(who);
     EXPECT_GE(mean_interval(after_[0]).mean, 1.5 * mean_interval(before_[0]).mean) << who;
   }
   // Visits to C:4 fall, and no chance of the seeds explains it.
@@ -152,9 +151,8 @@ class VisitChange {
   std::array<std::vector<double>, 2> changes_;
 };
 
-// As the paper counts them: in windows of the training itself, over which the drift moves. Those of the
-// greedy plan are printed beside them, with the agent as it was at the window's end. The agent forgets sooner
-// than the default one and its step size stays: settings of an independent study of the same.
+// As the paper counts them: in windows of the training itself, over which the drift moves. Beside them those
+// of the greedy and the guided plan in the same windows, with the agent as it was at the window's end.
 TEST(DriftPaper, VisitsFollowTheDriftWhileItLearns) {
   constexpr std::size_t steps = 6000;
   constexpr std::size_t points = 3;  // of the curve's 40, 150 steps each
@@ -162,12 +160,9 @@ TEST(DriftPaper, VisitsFollowTheDriftWhileItLearns) {
   PlanningOptions options;
   options.learner.steps = steps;
   options.learner.online = true;
-  options.learner.replay_steps = 1500;
-  options.learner.batch = 48;
-  options.learner.last_step = options.learner.step;
-  options.discount = 0.8;
   VisitChange training;
   VisitChange greedy;
+  VisitChange with_beam;
   ThreadPool pool(0);
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     std::shared_ptr<const Agent> early;
@@ -198,10 +193,15 @@ TEST(DriftPaper, VisitsFollowTheDriftWhileItLearns) {
     };
     training.add(visits(10), visits(40));
     greedy.add(flown(learned(e, early), steps / 4), flown(learned(e, late), steps));
+    with_beam.add(flown(guided(e, early), steps / 4), flown(guided(e, late), steps));
   }
-  training.expect_rise("training");
+  training.print("training");
+  greedy.print("learned");
+  with_beam.print("guided");
   training.expect_fall("training");
-  greedy.print("learned, greedy");
+  greedy.expect_fall("learned");
+  // Not shown, and so not asserted: a rise by half of the first two, a fall of the third (docs/results.md).
+  with_beam.expect_rise("guided");
 }
 
 // Missions at the start and at the end of the published 30000 sequences, without exploration. Agents were
@@ -223,9 +223,11 @@ TEST(DriftPaper, VisitsFollowTheDrift) {
       changes[i].add(visits(0), visits(e->drift.sequences));
     }
   }
-  changes[0].expect_rise("learned");
-  changes[1].expect_rise("guided");
-  changes[2].expect_rise("beam");
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const std::string who = std::array{"learned", "guided", "beam"}[i];
+    changes[i].print(who);
+    changes[i].expect_rise(who);
+  }
   changes[2].expect_fall("beam");
 }
 
