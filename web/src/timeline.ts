@@ -82,10 +82,11 @@ export class Timeline {
       const wanted = mission.end / fullScreenSeconds;
       this.setSpeed(speeds.find((s) => s >= wanted) ?? speeds[speeds.length - 1]);
     }
-    if (mission.finished && this.followsEnd && !fresh) this.followsEnd = false;
+    // The last sequence and the end of the mission may come together.
+    if (this.followsEnd) this.time = mission.end;
+    if (mission.finished) this.followsEnd = false;
     this.live.hidden = mission.finished;
     this.axis.setAttribute('aria-valuemax', String(Math.round(mission.end)));
-    if (this.followsEnd) this.time = mission.end;
     this.redraw();
     this.changed();
   }

@@ -12,20 +12,21 @@ const pictures = [
   { name: 'report', file: mission, share: 0.43, ...wide },
   { name: 'report-dark', file: mission, share: 0.71, ...wide, colorScheme: 'dark', keys: ['c', 's', 's'] },
   { name: 'report-phone', file: mission, share: 0.43, ...phone },
-  { name: 'report-compared', file: compared, share: 0.43, ...wide },
+  { name: 'report-compared', file: compared, share: 0.43, ...wide, scroll: 640 },
 ];
 
 const browser = await chromium.launch({
   executablePath: ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((p) => fs.existsSync(p)),
   args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run'],
 });
-for (const { name, file, share, keys = [], ...options } of pictures) {
+for (const { name, file, share, keys = [], scroll = 0, ...options } of pictures) {
   const page = await (await browser.newContext(options)).newPage();
   await page.goto(pathToFileURL(file).href);
   await page.locator('[data-chart=reward] .u-over').waitFor();
   const axis = await page.locator('.axis').boundingBox();
   await page.mouse.click(axis.x + axis.width * share, axis.y + 8);
   for (const key of keys) await page.keyboard.press(key);
+  await page.evaluate((y) => scrollTo(0, y), scroll);
   await page.mouse.move(2, 2);
   await page.waitForTimeout(300);
   const to = path.join(out, `${name}.png`);
