@@ -187,7 +187,7 @@ void bounds(const BoundsOptions& options) {
   ThreadPool pool(options.common.threads);
   const BoundStudy study = with_file_named(options.common, [&] {
     auto data = std::make_shared<const DataSplit>(load_data(scenario.data.source, scenario.run.seed));
-    const PreparedTraining prepared(studied, std::move(data), pool);
+    PreparedTraining prepared(studied, std::move(data), pool);
     BoundStudySetup setup = options.study;
     setup.training = prepared.setup();
     setup.drift = scenario.drift;

@@ -180,7 +180,7 @@ class FairStudy {
  private:
   json train(const Scenario& scenario) {
     const std::shared_ptr<const DataSplit> data = runs_.data(scenario);
-    const PreparedTraining prepared(scenario, data, runs_.pool());
+    PreparedTraining prepared(scenario, data, runs_.pool());
     TrainingSetup setup = prepared.setup();
     setup.personalise_always = false;
     json cell{{"diverged", false}};

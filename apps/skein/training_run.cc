@@ -103,7 +103,7 @@ TrainingOutcome train_into(const Scenario& scenario, std::shared_ptr<const DataS
                            const fs::path& directory, ThreadPool& pool,
                            const std::function<void(double)>& progress) {
   const WallClock::time_point start = WallClock::now();
-  const PreparedTraining prepared(scenario, std::move(data), pool);
+  PreparedTraining prepared(scenario, std::move(data), pool);
   const std::size_t num_swarms = prepared.partition().groups.size();
   RunFiles files(directory, scenario, num_swarms);
   std::size_t num_workers = 0;

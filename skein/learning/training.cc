@@ -51,31 +51,32 @@ double mean_loss(std::span<const SwarmUpdate> updates) {
 
 class Training {
  public:
-  Training(const TrainingSetup& setup, ThreadPool& pool, const TrainingObserver& observer)
-      : setup_(setup),
-        algorithm_(algorithm(setup.options.algorithm)),
+  Training(TrainingSetup setup, ThreadPool& pool, const TrainingObserver& observer)
+      : setup_(std::move(setup)),
+        algorithm_(algorithm(setup_.options.algorithm)),
         pool_(pool),
         observer_(observer),
-        workspaces_(*setup.network),
-        trainer_({.options = setup.options,
-                  .meta = algorithm_.meta,
-                  .data = &setup.data->train,
-                  .pools = setup.pools,
-                  .seed = setup.seed},
+        workspaces_(*setup_.network),
+        trainer_(std::in_place,
+                 LocalTraining::Setting{.options = setup_.options,
+                                        .meta = algorithm_.meta,
+                                        .data = &setup_.data->train,
+                                        .pools = setup_.pools,
+                                        .seed = setup_.seed},
                  workspaces_, pool),
-        costs_(*setup.world, setup.model_size),
-        swarms_(swarm_tasks(setup)),
-        test_pools_(setup.data->test),
-        test_samples_(setup.data->test.size()) {
+        costs_(*setup_.world, setup_.model_size),
+        swarms_(swarm_tasks(setup_)),
+        test_pools_(setup_.data->test),
+        test_samples_(setup_.data->test.size()) {
     std::iota(test_samples_.begin(), test_samples_.end(), SampleIndex{0});
     if (algorithm_.topology == Topology::pooled) {
-      pooled_.push_back(pooled_task(setup, swarms_));
+      pooled_.push_back(pooled_task(setup_, swarms_));
     }
-    set_models(setup.initial);
+    set_models(std::exchange(setup_.initial, nullptr));
     // A star has nobody to average with in between.
     const bool star = algorithm_.topology == Topology::star;
-    round_ = {.local_period = setup.options.local_period * (star ? setup.options.global_period : 1),
-              .num_local_aggregations = star ? 1 : setup.options.global_period,
+    round_ = {.local_period = setup_.options.local_period * (star ? setup_.options.global_period : 1),
+              .num_local_aggregations = star ? 1 : setup_.options.global_period,
               .visits_access_point = algorithm_.topology != Topology::swarms};
   }
 
@@ -96,6 +97,7 @@ class Training {
         }
       }
     }
+    trainer_.reset();  // makes room
     if (algorithm_.topology != Topology::swarms) {
       result_.global = *swarms_.front().model;
     }
@@ -119,7 +121,7 @@ class Training {
       task.local_period = round_.local_period;
       task.num_local_aggregations = round_.num_local_aggregations;
     }
-    std::vector<SwarmUpdate> updates = trainer_.train(tasks, progress);
+    std::vector<SwarmUpdate> updates = trainer_->train(tasks, progress);
     // Training in one place is a reference outside of the network: no UAV works for it.
     if (pooled_.empty()) {
       costs_.book(updates, round_);
@@ -145,7 +147,7 @@ class Training {
     record.global = global_evaluation();
     last = last || (iteration > 0 && reached(record.global));
     if (setup_.options.gradient_points > 0) {
-      record.squared_meta_gradient = trainer_.squared_meta_gradient(swarms_, setup_.options.gradient_points);
+      record.squared_meta_gradient = trainer_->squared_meta_gradient(swarms_, setup_.options.gradient_points);
     }
     if (setup_.personalise_always || last) {
       record.personalised = personalise(iteration, last);
@@ -178,7 +180,7 @@ class Training {
     for (SwarmTask& task : swarms_) {
       task.first_iteration = iteration;
     }
-    std::vector<SwarmUpdate> updates = trainer_.personalise(swarms_);
+    std::vector<SwarmUpdate> updates = trainer_->personalise(swarms_);
     std::vector<Evaluation> evaluations;
     for (SwarmUpdate& update : updates) {
       const LabelMix& mix = setup_.partition->groups[update.swarm].mix;
@@ -197,12 +199,12 @@ class Training {
     }
   }
 
-  const TrainingSetup& setup_;
+  TrainingSetup setup_;
   const Algorithm& algorithm_;
   ThreadPool& pool_;
   const TrainingObserver& observer_;
   Workspaces workspaces_;
-  SwarmTrainer trainer_;
+  std::optional<SwarmTrainer> trainer_;
   TrainingCosts costs_;
   TrainingCosts::Round round_;
   std::vector<SwarmTask> swarms_;
@@ -229,8 +231,8 @@ std::vector<SwarmTask> swarm_tasks(const TrainingSetup& setup) {
   return tasks;
 }
 
-TrainingResult run_training(const TrainingSetup& setup, ThreadPool& pool, const TrainingObserver& observer) {
-  return Training(setup, pool, observer).run();
+TrainingResult run_training(TrainingSetup setup, ThreadPool& pool, const TrainingObserver& observer) {
+  return Training(std::move(setup), pool, observer).run();
 }
 
 }  // namespace skein

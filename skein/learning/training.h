@@ -48,8 +48,8 @@ struct TrainingObserver {
 };
 
 // Records the start, every `evaluation_period`-th global aggregation, and the last; `iterations` must be
-// whole global rounds. Ends at the first record with the target accuracy, if there is one. The same bits for
-// any number of threads. Throws Divergence.
-TrainingResult run_training(const TrainingSetup& setup, ThreadPool& pool, const TrainingObserver& observer);
+// whole global rounds. Ends at the first record with the target accuracy, if there is one. The initial model
+// is let go after the first round. The same bits for any number of threads. Throws Divergence.
+TrainingResult run_training(TrainingSetup setup, ThreadPool& pool, const TrainingObserver& observer);
 
 }  // namespace skein

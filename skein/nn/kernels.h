@@ -45,6 +45,7 @@ struct Product {
   const Offset* c_rows = nullptr;
   std::size_t c_stride = 0;
   bool add = false;
+  const T* fetch = nullptr;  // what is needed next, as many lines as fit beside the work; nullptr: nothing
 };
 
 // C = A B', or C += A B': each number is the dot product of a row of A and a row of B. With `zero_padded`,

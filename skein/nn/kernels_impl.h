@@ -245,7 +245,8 @@ struct MultiplyTile {
     }
     const T* b = p.b + (block.first_run * p.run_length + block.begin) * p.b_stride + column;
     const std::size_t b_stride = p.b_stride;
-    const std::size_t ahead = block.length * b_stride;  // the next block
+    const T* next = p.fetch != nullptr ? p.fetch : b + block.length * b_stride;  // the next block
+    const std::size_t next_stride = p.fetch != nullptr ? 128 / sizeof(T) : b_stride;
     for (std::size_t run = 0; run < block.num_runs; ++run) {
       const std::size_t length = block.length;
 #pragma GCC unroll 1
@@ -257,8 +258,9 @@ struct MultiplyTile {
           keep(right[j]);
         }
         if constexpr (streams) {
-          __builtin_prefetch(b + ahead);
-          __builtin_prefetch(b + ahead + (width * step - 1));
+          __builtin_prefetch(next);
+          __builtin_prefetch(next + (width * step - 1));
+          next += next_stride;
         }
 #pragma GCC unroll 8
         for (int i = 0; i < rows; ++i) {
@@ -420,7 +422,7 @@ void multiply(const Product<T>& p) {
     // With a tile or two of rows, nothing of B comes twice.
     const std::size_t runs = p.rows <= 2 * most_rows[1] ? p.num_runs : most / larger(p.run_length, 1);
     evenly(p.num_runs, runs, [&](std::size_t run, std::size_t size) {
-      multiply_block(p, Block{run, size, 0, p.run_length, run == 0, false});
+      multiply_block(p, Block{run, size, 0, p.run_length, run == 0, p.fetch != nullptr});
     });
   }
   if (p.tails != nullptr) {

@@ -154,7 +154,8 @@ class LinearOperation final : public Operation<T> {
                              .b_stride = stride,
                              .c = dx.data + k,
                              .c_stride = dx.stride,
-                             .add = add});
+                             .add = add,
+                             .fetch = weight + (k + block) * outputs_});
       return;
     }
     kernels<T>().dot_products({.a_count = rows,

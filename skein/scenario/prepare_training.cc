@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "skein/base/expect.h"
 #include "skein/base/fault.h"
 #include "skein/nn/safetensors.h"
 #include "skein/scenario/build.h"
@@ -73,10 +74,11 @@ PreparedTraining::PreparedTraining(const Scenario& scenario, std::shared_ptr<con
   model_size_ = scenario_.offloading.model_size.sample(stream);
 }
 
-TrainingSetup PreparedTraining::setup() const {
+TrainingSetup PreparedTraining::setup() {
+  expect(initial_ != nullptr, "a setup is taken once");
   return {.options = scenario_.learning,
           .network = &network_,
-          .initial = initial_,
+          .initial = std::move(initial_),
           .data = data_.get(),
           .pools = &pools_,
           .partition = &partition_,

@@ -27,8 +27,8 @@ class PreparedTraining {
   // Throws InputError with every fault under the scenario's keys; the file's name is the caller's to add.
   PreparedTraining(const Scenario& scenario, std::shared_ptr<const DataSplit> data, ThreadPool& pool);
 
-  // Refers to this object.
-  [[nodiscard]] TrainingSetup setup() const;
+  // Refers to this object, and takes the initial model along: to be called once.
+  [[nodiscard]] TrainingSetup setup();
 
   [[nodiscard]] const nn::Network<float>& network() const { return network_; }
   [[nodiscard]] const Partition& partition() const { return partition_; }
