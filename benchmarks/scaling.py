@@ -189,7 +189,12 @@ def main():
     parser.add_argument("--sequences", type=int, default=2)
     parts = ["strong", "weak", "networks", "messages", "first", "model", "all"]
     parser.add_argument("--part", choices=parts, default="all", help="model measures networks and first again")
+    parser.add_argument("--given", type=json.loads, help="only the model, with these constants (JSON) in place of measured"
+                        " ones: swarm_s, swarm_bytes, process_bytes, process_messages, solve_s, alone")
     options = parser.parse_args()
+    if options.given:
+        model(options.given)
+        return
     runner = Runner(options.program, options.scenario, options.sequences)
     header = ["processes", "wall (s)", "speed-up", "processor (s) of each", "speed-up by processor time",
               "peak memory (MB) of each"]

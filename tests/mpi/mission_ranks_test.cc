@@ -87,7 +87,8 @@ Flown fly(std::size_t processes, std::size_t restart_after, const std::vector<st
 }
 
 TEST(MissionRanks, AnyNumberOfProcessesHasTheSameBits) {
-  const std::vector<std::string> settings{"run.sequences=3",
+  const std::vector<std::string> settings{"planning.planner=beam",
+                                          "run.sequences=3",
                                           "swarms.count=4",
                                           "world.clusters.count=6",
                                           "planning.durations=[4]",
@@ -105,7 +106,8 @@ TEST(MissionRanks, AnyNumberOfProcessesHasTheSameBits) {
 }
 
 TEST(MissionRanks, TheFirstDivergenceIsTold) {
-  const std::vector<std::string> settings{"swarms.count=4",
+  const std::vector<std::string> settings{"planning.planner=beam",
+                                          "swarms.count=4",
                                           "world.clusters.count=6",
                                           "planning.durations=[4]",
                                           "planning.local_periods=[1]",

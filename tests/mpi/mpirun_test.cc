@@ -278,12 +278,19 @@ TEST_F(Mpirun, StudiesAreSharedToTheSameNumbers) {
       "reproduce learning mnist fmnist --part text --quick --quiet --set data.source=synthetic "
       "--set learning.network.preset=mlp --set learning.points_per_worker=60 "
       "--set data.synthetic.test_per_class=20 --out ";
-  for (const std::string& words : {mission, offloading, learning}) {
+  const auto run_both = [&](const std::string& words) {
     fs::remove_all(at("alone"));
     fs::remove_all(at("together"));
     ASSERT_EQ(skein(words + "alone").exit_code, 0) << content("streams.err");
     ASSERT_EQ(on(3, words + "together").exit_code, 0) << content("streams.err");
+  };
+  for (const std::string& words : {mission, offloading}) {
+    run_both(words);
     expect_same("alone", "together", words);
+  }
+  run_both(learning);  // whose summaries have timings
+  for (const char* report : {"/quick/mnist/text/report.md", "/quick/fmnist/text/report.md"}) {
+    EXPECT_EQ(content(std::string("alone") + report), content(std::string("together") + report));
   }
 }
 
@@ -342,6 +349,7 @@ TEST_F(Mpirun, ASweepIsHandedOutAndGoesOn) {
 TEST_F(Mpirun, EachProcessHoldsWhatItsSwarmsNeed) {
   const std::string words = "run " + smoke_ +
                             " --set run.sequences=1 --set swarms.count=24 --set world.clusters.count=24 "
+                            "--set 'world.distance_m=[100,2000]' --set planning.planner=beam "
                             "--set world.clusters.devices=20 --set data.points_per_device=1000 "
                             "--set data.buffer_points=4000 --set planning.durations=[1] "
                             "--set planning.local_periods=[1] --set planning.global_periods=[1] "
