@@ -35,39 +35,53 @@ std::vector<LearningStudy> wanted(const ReproduceOptions& options) {
   return list;
 }
 
-// Directories of reports.
+// Reports that were written.
 using Reports = std::vector<fs::path>;
+constexpr const char* report_file = "report.md";  // in the directory of most parts
 
 Reports reproduce_learning(const ReproduceOptions& options) {
   using Part = std::string (*)(const LearningStudy&, const ReproduceOptions&, KeptRuns&);
-  const std::vector<std::pair<std::string, Part>> parts{
-      {"published", reproduce_published}, {"text", reproduce_text}, {"fair", reproduce_fair}};
+  struct NamedPart {
+    std::string name;
+    Part part;
+    std::string folder;
+    std::string report = report_file;
+    bool asked_only = false;  // all of it is in another part
+  };
+  const std::vector<NamedPart> parts{{"published", reproduce_published, "published"},
+                                     {"energy", reproduce_energy, "published", "energy.md", true},
+                                     {"text", reproduce_text, "text"},
+                                     {"fair", reproduce_fair, "fair"}};
   const fs::path out =
       options.common.out.empty() ? fs::path("runs") / "reproduce" / "learning" : fs::path(options.common.out);
   struct Piece {
     LearningStudy study;
     Part part;
     fs::path directory;
+    std::string report;
   };
   std::vector<Piece> pieces;
   for (const LearningStudy& study : wanted(options)) {
-    for (const auto& [name, part] : parts) {
-      if (options.parts.empty() || std::ranges::find(options.parts, name) != options.parts.end()) {
-        pieces.push_back({study, part, out / (options.quick ? "quick" : "full") / study.name / name});
+    for (const NamedPart& part : parts) {
+      if (options.parts.empty() ? !part.asked_only
+                                : std::ranges::find(options.parts, part.name) != options.parts.end()) {
+        pieces.push_back({study, part.part,
+                          out / (options.quick ? "quick" : "full") / study.name / part.folder, part.report});
       }
     }
   }
   const auto reproduce = [&](std::size_t i) {
-    const auto& [study, part, directory] = pieces[i];
+    const auto& [study, part, directory, report] = pieces[i];
     KeptRuns runs(options, directory);
     std::string text = part(study, options, runs);
-    write_file(directory / "report.md", text);
+    write_file(directory / report, text);
     return text;
   };
   // Each process takes the next piece when it is free, and has its directory for itself.
   const auto tell = [&](std::size_t i, const std::string& text) {
     if (options.common.talks()) {
-      fmt::print("{}\nWrote report.md, tables and pictures to {}\n\n", text, pieces[i].directory.string());
+      fmt::print("{}\nWrote {}, tables and pictures to {}\n\n", text, pieces[i].report,
+                 pieces[i].directory.string());
     }
   };
   if (crew().size() == 1) {
@@ -82,7 +96,7 @@ Reports reproduce_learning(const ReproduceOptions& options) {
   }
   Reports reports;
   for (const Piece& piece : pieces) {
-    reports.push_back(piece.directory);
+    reports.push_back(piece.directory / piece.report);
   }
   return reports;
 }
@@ -108,8 +122,9 @@ Reports reproduce_everything(const ReproduceOptions& options) {
     own.common.out = (out / part).string();
     return own;
   };
-  Reports reports{write_offloading(in("offloading")), reproduce_planning(in("planning")),
-                  reproduce_mission(in("mission")), reproduce_commands(in("commands"))};
+  Reports reports{
+      write_offloading(in("offloading")) / report_file, reproduce_planning(in("planning")) / report_file,
+      reproduce_mission(in("mission")) / report_file, reproduce_commands(in("commands")) / report_file};
   ReproduceOptions learning = in("learning");
   if (options.quick) {  // the data set of the default mission, and the published study alone
     learning.data = {"fmnist"};
@@ -125,8 +140,8 @@ void announce(const CommonOptions& options, const Reports& reports) {
     return;
   }
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const fs::path& directory : reports) {
-    list.push_back({{"directory", directory.string()}, {"report", (directory / "report.md").string()}});
+  for (const fs::path& report : reports) {
+    list.push_back({{"directory", report.parent_path().string()}, {"report", report.string()}});
   }
   fmt::print("{}\n", nlohmann::ordered_json{{"reports", list}}.dump(1));
 }
@@ -182,10 +197,15 @@ fs::path KeptRuns::run(const Scenario& scenario, const std::string& name) {
   return place;
 }
 
+bool KeptRuns::has(const Scenario& scenario, const std::string& name) const {
+  const fs::path place = directory_ / "runs" / name;
+  return fs::exists(place / "summary.json") &&
+         same_scenario(place / "scenario.toml", resolved_scenario(scenario));
+}
+
 fs::path KeptRuns::keep(const Scenario& scenario, const std::string& name) {
   const fs::path place = directory_ / "runs" / name;
-  const std::string resolved = resolved_scenario(scenario);
-  if (!fs::exists(place / "summary.json") || !same_scenario(place / "scenario.toml", resolved)) {
+  if (!has(scenario, name)) {
     fs::remove(place / "summary.json");  // what marks a run as finished
     try {
       train_into(scenario, data(scenario), place, pool_,
@@ -243,8 +263,11 @@ void add_reproduce_command(CLI::App& program) {
   }
   learning->add_option("data", options->data, "mnist, fmnist, cifar10, radioml; without one, all")
       ->check(CLI::IsMember(names));
-  learning->add_option("--part", options->parts, "published, text or fair; without one, all")
-      ->check(CLI::IsMember({"published", "text", "fair"}));
+  learning
+      ->add_option("--part", options->parts,
+                   "published, text or fair; without one, all. energy: the published runs only as far as the "
+                   "energy table needs them")
+      ->check(CLI::IsMember({"published", "energy", "text", "fair"}));
   learning
       ->add_option("--periods", options->periods, "Of the published part: 1,1 and so on; without, all seven")
       ->type_name("L,G")
@@ -264,8 +287,9 @@ void add_reproduce_command(CLI::App& program) {
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
   add_common_options(*offloading, offloading_options->common, "skein reproduce offloading --quick");
-  offloading->callback(
-      [options = offloading_options] { announce(options->common, {write_offloading(*options)}); });
+  offloading->callback([options = offloading_options] {
+    announce(options->common, {write_offloading(*options) / report_file});
+  });
 
   auto planning_options = std::make_shared<ReproduceOptions>();
   CLI::App* planning = command->add_subcommand(
@@ -281,8 +305,9 @@ void add_reproduce_command(CLI::App& program) {
       ->type_name("N")
       ->check(CLI::Range(1, 100));
   add_common_options(*planning, planning_options->common, "skein reproduce planning --quick");
-  planning->callback(
-      [options = planning_options] { announce(options->common, {reproduce_planning(*options)}); });
+  planning->callback([options = planning_options] {
+    announce(options->common, {reproduce_planning(*options) / report_file});
+  });
 
   auto mission_options = std::make_shared<ReproduceOptions>();
   CLI::App* mission = command->add_subcommand(
@@ -294,8 +319,9 @@ void add_reproduce_command(CLI::App& program) {
       ->type_name("N")
       ->check(CLI::Range(1, 100));
   add_common_options(*mission, mission_options->common, "skein reproduce mission --seeds 3");
-  mission->callback(
-      [options = mission_options] { announce(options->common, {reproduce_mission(*options)}); });
+  mission->callback([options = mission_options] {
+    announce(options->common, {reproduce_mission(*options) / report_file});
+  });
 
   auto all_options = std::make_shared<ReproduceOptions>();
   command->add_flag("--quick", all_options->quick, "Without a part: everything in minutes, in less detail");

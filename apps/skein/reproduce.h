@@ -37,6 +37,8 @@ class KeptRuns {
   // The directory of a finished run of this scenario, trained now if it isn't there. A run that diverged is
   // finished too.
   std::filesystem::path run(const Scenario& scenario, const std::string& name);
+  // Is it finished?
+  [[nodiscard]] bool has(const Scenario& scenario, const std::string& name) const;
   // The same for a run that others start from, which does not count.
   std::filesystem::path keep(const Scenario& scenario, const std::string& name);
 
@@ -71,6 +73,7 @@ const std::vector<LearningStudy>& learning_studies();
 
 // Each writes its tables, numbers and pictures and returns a text in Markdown.
 std::string reproduce_published(const LearningStudy& study, const ReproduceOptions& options, KeptRuns& runs);
+std::string reproduce_energy(const LearningStudy& study, const ReproduceOptions& options, KeptRuns& runs);
 std::string reproduce_text(const LearningStudy& study, const ReproduceOptions& options, KeptRuns& runs);
 std::string reproduce_fair(const LearningStudy& study, const ReproduceOptions& options, KeptRuns& runs);
 

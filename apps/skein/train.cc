@@ -90,18 +90,10 @@ void print_run(const Scenario& scenario, const TrainingOutcome& outcome, const f
 
 TrainingOutcome train_one(const Scenario& scenario, const TrainOptions& options, const fs::path& directory,
                           ThreadPool& pool, const std::function<void(double)>& progress) {
-  try {
-    return with_file_named(options.common, [&] {
-      auto data = std::make_shared<const DataSplit>(load_data(scenario.data.source, scenario.run.seed));
-      return train_into(scenario, std::move(data), directory, pool, progress);
-    });
-  } catch (const Divergence&) {
-    if (options.common.json()) {
-      constexpr std::size_t most_bytes = std::size_t{16} << 20U;
-      fmt::print("{}", read_file(directory / "summary.json", most_bytes));
-    }
-    throw;
-  }
+  return with_file_named(options.common, [&] {
+    auto data = std::make_shared<const DataSplit>(load_data(scenario.data.source, scenario.run.seed));
+    return train_into(scenario, std::move(data), directory, pool, progress);
+  });
 }
 
 void train_once(const TrainOptions& options, const Scenario& scenario) {

@@ -249,9 +249,9 @@ struct SwarmBoundSetting {
 //
 //   growth g = gradient_error_weight / its value for Upsilon = 0
 //
-// a growth above `growth_limit` L counts as L (2 - 1 / (1 + log(g / L))): unchanged up to L, without a jump in
-// value or slope, larger for longer periods still, and never more than 2 L, so that a weight of learning means
-// about the same for all periods. The constant's share of Upsilon is divided by the same factor.
+// a growth above `growth_limit` L counts as L (2 - 1 / (1 + log(g / L))): unchanged up to L, without a jump
+// in value or slope, larger for longer periods still, and never more than 2 L, so that a weight of learning
+// means about the same for all periods. The constant's share of Upsilon is divided by the same factor.
 // `log_scale` is the logarithm of that factor: 0 where nothing was tempered.
 struct SwarmBoundCoefficients {
   double a = 0.0, b = 0.0, c = 0.0, d = 0.0;  // ErrorCoefficients

@@ -65,7 +65,8 @@ struct LearningOptions {
   std::size_t local_period = 1;   // tau^L: local iterations between local aggregations
   std::size_t global_period = 1;  // tau^G: local aggregations between global ones
   std::size_t iterations = 40;
-  std::size_t evaluation_period = 1;  // global aggregations between evaluations in `skein train`
+  std::size_t evaluation_period = 1;     // global aggregations between evaluations in `skein train`
+  double target_accuracy_percent = 0.0;  // of the global model, where `skein train` ends early; 0: nowhere
   // `skein train` puts data straight on the workers, as the paper's proof of concept does (section VI-A).
   Distribution<double> points_per_worker{normal(2500, 250), unit::number, Range{.low = 1.0, .whole = true}};
   bool redraw = false;  // every local iteration draws each worker's data anew, as in the published study

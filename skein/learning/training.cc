@@ -91,6 +91,9 @@ class Training {
       const std::size_t done = iteration + period;
       if (done / period % setup_.options.evaluation_period == 0 || done == iterations) {
         record(done, loss, done == iterations);
+        if (reached(result_.records.back().global)) {
+          break;
+        }
       }
     }
     if (algorithm_.topology != Topology::swarms) {
@@ -140,6 +143,7 @@ class Training {
     std::ranges::transform(all_energy_kinds, record.energy.begin(),
                            [&](EnergyKind kind) { return costs_.spent_on(kind); });
     record.global = global_evaluation();
+    last = last || (iteration > 0 && reached(record.global));
     if (setup_.options.gradient_points > 0) {
       record.squared_meta_gradient = trainer_.squared_meta_gradient(swarms_, setup_.options.gradient_points);
     }
@@ -151,6 +155,11 @@ class Training {
       observer_.record(result_.records.back());
     }
     show_progress(static_cast<double>(iteration));
+  }
+
+  [[nodiscard]] bool reached(const Evaluation& evaluation) const {
+    const double target = setup_.options.target_accuracy_percent;
+    return target > 0.0 && 100.0 * evaluation.accuracy >= target;
   }
 
   Evaluation global_evaluation() {

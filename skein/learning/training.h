@@ -48,7 +48,8 @@ struct TrainingObserver {
 };
 
 // Records the start, every `evaluation_period`-th global aggregation, and the last; `iterations` must be
-// whole global rounds. The same bits for any number of threads. Throws Divergence.
+// whole global rounds. Ends at the first record with the target accuracy, if there is one. The same bits for
+// any number of threads. Throws Divergence.
 TrainingResult run_training(const TrainingSetup& setup, ThreadPool& pool, const TrainingObserver& observer);
 
 }  // namespace skein

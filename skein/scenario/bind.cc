@@ -314,6 +314,9 @@ void bind_learning(Fields& f, LearningOptions& o) {
   f.whole("iterations", o.iterations, {.low = 1, .high = 10000000, .whole = true}, "local iterations in all");
   f.whole("evaluation_period", o.evaluation_period, {.low = 1, .high = 10000000, .whole = true},
           "global aggregations between evaluations in `skein train`; the last is always evaluated");
+  f.real("target_accuracy_percent", o.target_accuracy_percent, {.low = 0, .high = 100},
+         "`skein train` ends at the first evaluation where the global model is as good; 0: after all "
+         "iterations");
   f.number("points_per_worker", o.points_per_worker,
            "data points of a worker in `skein train`; a list has one number per worker");
   f.flag("redraw", o.redraw, "draw each worker's data anew in every local iteration");

@@ -141,6 +141,25 @@ TEST_P(EveryAlgorithm, MeasuresWhatIsAskedFor) {
   }
 }
 
+// A run that ends at its target is the beginning of one that does not.
+TEST_P(EveryAlgorithm, EndsWhereItsTargetIsReached) {
+  const SmallRun run({1, 2});
+  LearningOptions options = quick_options(GetParam());
+  const TrainingResult whole = run.train(options);
+  std::size_t best = 1;
+  for (std::size_t i = 2; i < whole.records.size(); ++i) {
+    best = whole.records[i].global.accuracy > whole.records[best].global.accuracy ? i : best;
+  }
+  options.target_accuracy_percent = 100.0 * whole.records[best].global.accuracy;
+  const TrainingResult early = run.train(options);
+  ASSERT_EQ(early.records.size(), best + 1) << "the best is reached where it is reached first";
+  for (std::size_t i = 0; i <= best; ++i) {
+    EXPECT_EQ(early.records[i].global.loss, whole.records[i].global.loss);
+    EXPECT_EQ(early.records[i].total_energy(), whole.records[i].total_energy());
+  }
+  EXPECT_EQ(early.personalised.size(), 2U);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, EveryAlgorithm,
                          ::testing::Values(LearningAlgorithm::hn_pfl, LearningAlgorithm::h_fl,
                                            LearningAlgorithm::fed_avg, LearningAlgorithm::per_fed_avg,

@@ -85,7 +85,7 @@ TEST_F(Commands, PrintOneJsonValue) {
            "train " + smoke_ + " --set learning.iterations=2 --out train",
            "gradcheck " + smoke_ + " --batch 4 --directions 2",
            "bounds " + smoke_ + " --out bounds",
-           "optimize " + smoke_ + " --out optimize",
+           "optimize " + smoke_ + " --set learning.iterations=4 --out optimize",
            "gp box.gp",
            "plan tables " + smoke_ + " --out tables",
            "plan eval " + smoke_ + " --planner myopic,random --seeds 1 --starts 1 --epochs 3 --out eval",
@@ -143,16 +143,14 @@ TEST_F(Commands, ExitCodesAreAsDocumented) {
   // A checkpoint whose digests fit but whose content is not what a mission writes: nothing but a fault of our
   // own can make one, so it is made here.
   ASSERT_EQ(skein("run " + smoke_ + " --quiet --out broken").exit_code, 0);
-  ASSERT_EQ(shell("python3 - broken/checkpoint.bin <<'END'\n"
-                  "import hashlib, sys\n"
-                  "data = open(sys.argv[1], 'rb').read()\n"
-                  "name, scenario, _, body = data.split(b'\\n', 3)\n"
-                  "body = body[: len(body) // 2]\n"
-                  "digest = hashlib.sha256(body).hexdigest().encode()\n"
-                  "open(sys.argv[1], 'wb').write(b'\\n'.join([name, scenario, digest, body]))\n"
-                  "END\n")
-                .exit_code,
-            0);
+  write_file(at("cut.py"),
+             "import hashlib, sys\n"
+             "data = open(sys.argv[1], 'rb').read()\n"
+             "name, scenario, _, body = data.split(b'\\n', 3)\n"
+             "body = body[: len(body) // 2]\n"
+             "digest = hashlib.sha256(body).hexdigest().encode()\n"
+             "open(sys.argv[1], 'wb').write(b'\\n'.join([name, scenario, digest, body]))\n");
+  ASSERT_EQ(shell("python3 cut.py broken/checkpoint.bin").exit_code, 0);
   const Outcome internal = skein("resume broken --quiet");
   EXPECT_EQ(internal.exit_code, 70);
   EXPECT_THAT(internal.err, HasSubstr("a fault of Skein's own"));

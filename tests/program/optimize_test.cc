@@ -108,8 +108,8 @@ TEST_F(Optimize, LongPeriodsAreReportedAndStillTradeEnergy) {
   const Outcome told = skein("optimize " + study_ + periods + " --weights 0.01,0.5");
   ASSERT_EQ(told.exit_code, 0) << told.err;
   EXPECT_THAT(told.out, HasSubstr("10^"));
-  const nlohmann::json rows = nlohmann::json::parse(
-      skein("optimize " + study_ + periods + " --weights 0.01,0.5 --format json").out);
+  const nlohmann::json rows =
+      nlohmann::json::parse(skein("optimize " + study_ + periods + " --weights 0.01,0.5 --format json").out);
   EXPECT_LT(rows[0].at("processed_points").get<double>(), 0.5 * rows[1].at("processed_points").get<double>());
 }
 

@@ -71,6 +71,23 @@ TEST_F(Reproduce, MakesThePublishedStudysTablesAndKeepsItsRuns) {
   EXPECT_NE(fs::last_write_time(kept), written);
 }
 
+// Runs that end at the level give the table of whole ones, and whole ones are taken where they are.
+TEST_F(Reproduce, EnergyTablesNeedNoWholeRuns) {
+  const std::string large_steps = " --set learning.step=0.3 --set learning.meta_step=0.3";
+  const std::string place = "here/quick/mnist/published/";
+  ASSERT_EQ(reproduce("--part energy" + large_steps).exit_code, 0);
+  const std::string early = content(place + "energy_to_level.csv");
+  EXPECT_THAT(content(place + "energy.md"), HasSubstr("only until 65 % are reached"));
+  EXPECT_TRUE(fs::exists(at(place + "runs/hn_pfl-L1-G1-seed1-to65/metrics.csv")));
+  ASSERT_EQ(reproduce("--part published" + large_steps).exit_code, 0);
+  EXPECT_EQ(content(place + "energy.csv"), early);
+  EXPECT_THAT(early, Not(HasSubstr("never"))) << "else nothing ended early";
+  fs::remove_all(at(place + "runs/hn_pfl-L1-G1-seed1-to65"));
+  ASSERT_EQ(reproduce("--part energy" + large_steps).exit_code, 0);
+  EXPECT_EQ(content(place + "energy_to_level.csv"), early);
+  EXPECT_FALSE(fs::exists(at(place + "runs/hn_pfl-L1-G1-seed1-to65")));
+}
+
 TEST_F(Reproduce, ComparesFairlyAndKeepsItsCells) {
   const Outcome first = reproduce("--part fair");
   ASSERT_EQ(first.exit_code, 0) << first.err;

@@ -109,10 +109,10 @@ TEST_F(SweepCommand, ADivergedPointIsNotRunAgain) {
   const std::string words =
       "sweep " + smoke_ +
       " --set learning.bound.meta_lipschitz=1e-6 --set learning.bound.gradient_lipschitz=1e-6"
-      " --set learning.meta_step=10 --set learning.inner_step=1e-3,10 --quiet --out here";
+      " --set learning.inner_step=10 --set learning.meta_step=5e-3,10 --quiet --out here";
   ASSERT_EQ(skein(words).exit_code, 1);
   EXPECT_EQ(json::parse(content("here/sweep.json"))["diverged"], 1);
-  const fs::path failed = at("here/points/learning.inner_step=10,seed=1/failed.json");
+  const fs::path failed = at("here/points/learning.meta_step=10,seed=1/failed.json");
   const auto written = fs::last_write_time(failed);
   ASSERT_EQ(skein(words).exit_code, 1);
   EXPECT_EQ(fs::last_write_time(failed), written);
