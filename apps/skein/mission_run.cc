@@ -1,8 +1,13 @@
 #include "mission_run.h"
 
 #include <fmt/format.h>
+#include <sys/utsname.h>
 
+#include <algorithm>
 #include <chrono>
+#include <ctime>
+#include <fstream>
+#include <thread>
 
 #include "plan.h"
 #include "report.h"
@@ -20,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view checkpoint_name = "Skein mission checkpoint 2\n";
+constexpr std::string_view checkpoint_name = "Skein mission checkpoint 3\n";
 
 // A checkpoint belongs to one scenario, and says if it is damaged.
 void write_checkpoint(const fs::path& file, const std::string& scenario, const CoreNetwork& core,
@@ -61,6 +66,22 @@ void read_checkpoint(const fs::path& file, const std::string& scenario, CoreNetw
   recorder.restore(recorder_bytes);
 }
 
+Json machine() {
+  std::string processor;
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; processor.empty() && std::getline(info, line);) {
+    if (line.starts_with("model name") && line.find(": ") != std::string::npos) {
+      processor = line.substr(line.find(": ") + 2);
+    }
+  }
+  utsname system{};
+  ::uname(&system);
+  return {{"processor", processor},
+          {"cores", std::thread::hardware_concurrency()},
+          {"kernels", nn::kernels<float>().name},
+          {"system", fmt::format("{} {} {}", system.sysname, system.release, system.machine)}};
+}
+
 }  // namespace
 
 nlohmann::ordered_json summary_of(const Scenario& scenario, const Headline& h) {
@@ -78,6 +99,7 @@ nlohmann::ordered_json summary_of(const Scenario& scenario, const Headline& h) {
           {"mean_age_sequences", h.mean_age},
           {"mean_reward", h.mean_reward},
           {"visits", h.visits},
+          {"visits_without_training", h.idle_visits},
           {"recharges", h.recharges},
           {"distance_m", h.distance_m},
           {"energy_J", h.energy_j},
@@ -102,7 +124,8 @@ MissionRun::MissionRun(const CommonOptions& options, Scenario scenario, fs::path
       crew_(crew),
       pool_(options.threads),
       progress_(options, scenario_.run.name),
-      prepared_(scenario_, shared_data(), pool_, crew_,
+      data_(shared_data()),
+      prepared_(scenario_, data_, pool_, crew_,
                 [this](double fraction) { progress_.show("solving configurations", fraction); }),
       ranks_(crew_, prepared_.field(), prepared_.fleet()),
       recorder_(prepared_.world()) {
@@ -133,6 +156,7 @@ void MissionRun::run(bool resume) {
 
 void MissionRun::fly(bool resume) {
   const auto start = std::chrono::steady_clock::now();
+  const std::clock_t processor_start = std::clock();
   fs::create_directories(directory_);
   remove_unfinished_files(directory_);
   const fs::path checkpoint = directory_ / "checkpoint.bin";
@@ -147,8 +171,10 @@ void MissionRun::fly(bool resume) {
   while (!core_->done()) {
     const std::size_t sequence = core_->state().sequence;
     const SequenceRecord record = core_->step([&](double fraction) {
-      progress_.show("training sequences", (static_cast<double>(sequence) + fraction) /
-                                               static_cast<double>(scenario_.run.sequences));
+      progress_.show(
+          "training sequences",
+          (static_cast<double>(sequence) + fraction) / static_cast<double>(scenario_.run.sequences),
+          situation());
     });
     recorder_.record(record, core_->state());
     for (const auto& [name, content] : recorder_.files()) {
@@ -168,9 +194,14 @@ void MissionRun::fly(bool resume) {
                 {"name", scenario_.run.name},
                 {"seed", scenario_.run.seed},
                 {"scenario_sha256", sha256(resolved_)},
+                {"data", scenario_.data.source.name},
+                {"data_sha256", digest_of(*data_)},
                 {"planner", scenario_.planning.planner},
+                {"machine", machine()},
                 {"threads", pool_.num_threads()},
-                {"seconds", seconds}};
+                {"seconds", seconds},
+                {"processor_seconds",
+                 static_cast<double>(std::clock() - processor_start) / static_cast<double>(CLOCKS_PER_SEC)}};
   const MissionTraffic& traffic = ranks_.traffic();
   manifest["messages"] = traffic.messages;
   manifest["message_bytes"] = traffic.bytes;
@@ -185,6 +216,24 @@ void MissionRun::fly(bool resume) {
   write_file(directory_ / "summary.json",
              summary_of(scenario_, recorder_.headline(core_->state())).dump(1) + "\n");
   write_report(directory_);
+}
+
+std::string MissionRun::situation() const {
+  const State& state = core_->state();
+  const World& world = prepared_.world();
+  std::string text = fmt::format("{} of {}", state.sequence + 1, scenario_.run.sequences);
+  if (state.sequence > 0) {
+    text += fmt::format(" | {:.1f} % right", 100.0 * recorder_.headline(state).last_accuracy);
+  }
+  text += " | least battery";
+  for (std::size_t s = 0; s < world.swarms.size(); ++s) {
+    double least = 1.0;
+    for (std::size_t id = world.swarms[s].leader; id < world.swarms[s].coordinators.end(); ++id) {
+      least = std::min(least, state.ledger.level(State::account_of_uav(id)) / world.uavs[id].battery);
+    }
+    text += fmt::format(" {} {:.0f} %", world.site_name(state.swarm_sites[s]), 100.0 * least);
+  }
+  return text;
 }
 
 void MissionRun::save_model(const fs::path& file, const Model& model) const {

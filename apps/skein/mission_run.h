@@ -36,6 +36,8 @@ class MissionRun {
  private:
   [[nodiscard]] std::shared_ptr<const DataSplit> shared_data() const;
   void fly(bool resume);
+  // Where the swarms are, their batteries and the accuracy, for the line of progress.
+  [[nodiscard]] std::string situation() const;
   void save_model(const std::filesystem::path& file, const Model& model) const;
   std::unique_ptr<Planner> make_planner();
 
@@ -46,6 +48,7 @@ class MissionRun {
   Crew& crew_;
   ThreadPool pool_;
   Progress progress_;
+  std::shared_ptr<const DataSplit> data_;
   PreparedMission prepared_;
   MissionRanks ranks_;
   std::unique_ptr<Planner> planner_;

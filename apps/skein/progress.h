@@ -19,8 +19,8 @@ class Progress {
   Progress(Progress&&) = delete;
   Progress& operator=(Progress&&) = delete;
 
-  // How far a stage is, from 0 to 1.
-  void show(std::string_view stage, double fraction);
+  // How far a stage is, from 0 to 1, and what else is worth knowing of it.
+  void show(std::string_view stage, double fraction, std::string_view detail = "");
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -29,10 +29,14 @@ class Progress {
   std::string title_;
   std::string stage_;
   Clock::time_point stage_start_;
+  double stage_before_ = 0.0;  // of it that was done when it began: a mission that goes on
   Clock::time_point last_shown_;
 };
 
-// "[####......]  40 %, 12 s left"; the time left only once it can be told.
-std::string progress_text(double fraction, double seconds_so_far);
+// "[####......]  40 %, 12 s left"; the time left only once it can be told. What was done `before` took none
+// of the seconds.
+std::string progress_text(double fraction, double before, double seconds_so_far);
+// Cut to so many characters: a line that is wrapped cannot be cleared.
+std::string fitting(std::string line, std::size_t columns);
 
 }  // namespace skein::app

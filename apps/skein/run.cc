@@ -32,6 +32,12 @@ void print_headline(const Headline& h) {
   table.add({"models sent", fmt::format("{:.1f}", h.model_bits / 8e6), "MB"});
   table.add({"simulated time", fmt::format("{:.0f}", h.duration_s), "s"});
   table.add({"swarms below their threshold", fmt::format("{}", h.below_threshold), ""});
+  if (h.faults > 0) {
+    table.add({"faults and their consequences (events.jsonl)", fmt::format("{}", h.faults), ""});
+    table.add({"models rejected by the core network", fmt::format("{}", h.rejected_updates), ""});
+    table.add({"models that found no access point", fmt::format("{}", h.unreachable_updates), ""});
+    table.add({"visits without training", fmt::format("{}", h.idle_visits), ""});
+  }
   fmt::print("{}", table.text());
 }
 
@@ -79,9 +85,11 @@ struct ResumeOptions {
 void resume(const ResumeOptions& options) {
   const fs::path directory = options.directory;
   if (crew().is_first() && !fs::exists(directory / "checkpoint.bin")) {
+    const fs::path scenario = directory / "scenario.toml";
     throw InputError({directory.string(), "", "",
-                      "has no checkpoint yet: start again with `skein run " +
-                          (directory / "scenario.toml").string() + "`"});
+                      fs::exists(scenario)
+                          ? "has no checkpoint yet: start again with `skein run " + scenario.string() + "`"
+                          : "is not the directory of a mission, or one that has no checkpoint yet"});
   }
   CommonOptions common = options.common;
   common.scenario = (directory / "scenario.toml").string();

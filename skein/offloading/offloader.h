@@ -47,7 +47,9 @@ struct OffloadResult {
   std::vector<OffloadDecision> decisions{};
   std::vector<OffloadEvaluation> evaluations{};
   OffloadCertificate certificate{};
-  double bound_constant = 0.0;         // of the gradient's bound: what no decision changes
+  double bound_constant = 0.0;  // of the gradient's bound: what no decision changes
+  // In a mission, of every round: the bound's part of the objective by the constants of the planner's tables.
+  std::vector<double> planned_learning{};
   std::size_t iterations = 0;          // Newton steps, of all starts
   std::size_t condensations = 0;       // of Algorithm 1
   std::size_t increases = 0;           // of its objective, which must not happen

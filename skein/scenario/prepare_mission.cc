@@ -214,6 +214,11 @@ OffloadResult PreparedMission::decide(const LeaderTask& task, std::span<const do
   }
   OffloadResult result = solve_problem(*offloader_, scenario_.offloading.battery, problem, nullptr);
   result.bound_constant = whole.bound.constant;
+  OffloadingInstance planned = problem.rounds.front();
+  planned.bound = build_bound(scenario_, task.local_period, task.global_period, scenario_.learning.bound);
+  for (const OffloadDecision& decision : result.decisions) {
+    result.planned_learning.push_back(evaluate(planned, decision).learning);
+  }
   for (std::size_t k = 0; k < result.decisions.size() && !all_there; ++k) {
     result.decisions[k] =
         among_all_uavs(whole, task.members.workers, task.members.coordinators, result.decisions[k]);

@@ -207,6 +207,7 @@ void CoreNetwork::fly(const Plan& plan, SequenceRecord& record) {
       const Flight flight{.distance = distance, .speed = uav.cruise_speed};
       const Energy energy = travel_energy(uav.propulsion, flight);
       own.travel_j += energy.si();
+      own.dearest_flight_j = std::max(own.dearest_flight_j, energy.si());
       spend(id, EnergyKind::travel, energy);
       longest = std::max(longest, flight_time(flight).si());
     }
@@ -440,7 +441,7 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
       }
       for (const std::size_t id : flying(swarm)) {
         const double aloft = duration - (id == leader ? away : 0.0);
-        if (aloft > 0.0) {
+        if (updates[i].trained && aloft > 0.0) {  // who cannot train waits, landed
           spend(id, EnergyKind::hovering, hovering_energy(world.uavs[id].propulsion, Time(aloft)));
         }
       }
@@ -451,8 +452,8 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
       // Energy adds up; the bound is of a mean.
       const double num_rounds = static_cast<double>(record.global_rounds * global_period);
       for (const OffloadSummary& summary : updates[i].rounds) {
-        const double learning = setup_.learning_weight * summary.learning;
-        objective_sums[swarm] += summary.objective - learning + learning / num_rounds;
+        objective_sums[swarm] += (1.0 - setup_.learning_weight) * summary.energy +
+                                 setup_.learning_weight * summary.planned_learning / num_rounds;
         bound_sum += summary.gradient_bound;
         ++num_bounds;
       }
@@ -559,7 +560,7 @@ SequenceRecord CoreNetwork::step(const Progress& progress) {
   for (std::size_t swarm = 0; swarm < world.swarms.size(); ++swarm) {
     SwarmRecord& own = record.swarms[swarm];
     record.end_s = std::max(record.end_s, own.finished_s);
-    costs.travel_j += own.travel_j;
+    costs.travel_j += own.dearest_flight_j;
     costs.objective_sum += own.active ? own.objective : 0.0;
     costs.recharging += world.is_station(own.to) ? 1 : 0;
   }

@@ -5,7 +5,8 @@
 // another, landed, then go through the same global rounds: each leader solves its problem, its swarm gathers
 // and trains, the leader flies to its access point and back, and the core averages the swarms' models. At the
 // end each swarm makes the model its own and hands it to the cluster's devices; gathered data is discarded.
-// Whoever is done waits, landed, for the others, also for those that recharge. Then data drifts.
+// Whoever is done, or cannot train, waits, landed, for the others, also for those that recharge. Then data
+// drifts.
 #pragma once
 
 #include <cstddef>

@@ -48,8 +48,11 @@ struct EnergyUse {
 
 // What a leader decided for a local round, for the record.
 struct OffloadSummary {
-  double objective = 0.0;       // O of the round, its constant included
-  double learning = 0.0;        // its first part, before weighting, without the constant
+  double objective = 0.0;  // O of the round, its constant included
+  double energy = 0.0;     // J, its second part before weighting
+  // Its first part, before weighting, without the constant, by the constants that the planner's tables have:
+  // leaders decide by measured ones, whose objectives cannot be compared from sequence to sequence.
+  double planned_learning = 0.0;
   double gradient_bound = 0.0;  // on the squared meta-gradient, as problem P has it
   double kkt_residual = 0.0;
   std::vector<double> data{};          // points at each of the swarm's workers and coordinators

@@ -36,10 +36,10 @@ void each_field(Value& value, Visit&& visit) {
 template <class Value, class Visit>
 requires std::is_same_v<std::remove_const_t<Value>, OffloadSummary>
 void each_field(Value& value, Visit&& visit) {
-  auto& [objective, learning, gradient_bound, kkt_residual, data, processed, clock, processing_s, device_flow,
-         relay_flow] = value;
-  visit(objective, learning, gradient_bound, kkt_residual, data, processed, clock, processing_s, device_flow,
-        relay_flow);
+  auto& [objective, energy, planned_learning, gradient_bound, kkt_residual, data, processed, clock,
+         processing_s, device_flow, relay_flow] = value;
+  visit(objective, energy, planned_learning, gradient_bound, kkt_residual, data, processed, clock,
+        processing_s, device_flow, relay_flow);
 }
 
 template <class Value, class Visit>

@@ -231,7 +231,8 @@ std::vector<LeaderUpdate> LocalFleet::run(std::span<const LeaderTask> tasks) {
                      .num_local_aggregations = 1};
       OffloadSummary& summary = updates[i].rounds.emplace_back();
       summary.objective = evaluation.objective;
-      summary.learning = evaluation.learning;
+      summary.energy = evaluation.energy();
+      summary.planned_learning = decisions[i].planned_learning[k];
       summary.gradient_bound = evaluation.learning + decisions[i].bound_constant;
       summary.kkt_residual = decisions[i].certificate.kkt_residual;
       summary.processed = evaluation.processed;

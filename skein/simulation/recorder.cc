@@ -161,6 +161,7 @@ void MissionRecorder::record(const SequenceRecord& record, const State& state) {
   for (std::size_t s = 0; s < record.swarms.size(); ++s) {
     const SwarmRecord& swarm = record.swarms[s];
     active += swarm.active ? 1 : 0;
+    idle_visits_ += swarm.active && !record.clusters[swarm.to].visited ? 1 : 0;
     recharges_ += world_.is_station(swarm.to) ? 1 : 0;
     distance_m_ += swarm.distance_m;
     legs_.push_back(
@@ -184,13 +185,15 @@ void MissionRecorder::record(const SequenceRecord& record, const State& state) {
       event(swarm.finished_s, "recharged", {{"energy_J", swarm.recharged_j}});
     } else if (!swarm.active) {
       event(swarm.finished_s, "is no more", {});
-    } else if (!swarm.culprit.empty()) {
-      event(swarm.finished_s, "cannot train", {{"why", swarm.culprit}});
     } else {
-      event(swarm.finished_s, "hands over",
-            {{"to", world_.site_name(swarm.to)},
-             {"accuracy_before_percent", 100.0 * record.clusters[swarm.to].accuracy_before},
-             {"accuracy_after_percent", 100.0 * record.clusters[swarm.to].accuracy_after}});
+      if (record.clusters[swarm.to].visited) {
+        event(swarm.finished_s, "hands over",
+              {{"to", world_.site_name(swarm.to)},
+               {"accuracy_before_percent", 100.0 * record.clusters[swarm.to].accuracy_before},
+               {"accuracy_after_percent", 100.0 * record.clusters[swarm.to].accuracy_after}});
+      } else {
+        event(swarm.finished_s, "cannot train", {{"why", swarm.culprit}});
+      }
       for (std::size_t round = 0; round < swarm.rounds.size(); ++round) {
         event(swarm.rounds[round].start_s, "decided",
               decision_of(world_.site_name(swarm.to), round, swarm.rounds[round]));
@@ -282,6 +285,7 @@ Headline MissionRecorder::headline(const State& state) const {
   h.recharged_j = to_energy(state.ledger.total_recharged()).si();
   h.recharges = recharges_;
   h.visits = visits_;
+  h.idle_visits = idle_visits_;
   h.distance_m = distance_m_;
   h.data_bits = data_bits_;
   h.model_bits = model_bits_;
@@ -334,7 +338,7 @@ std::string MissionRecorder::save() const {
     bytes.put(value);
   }
   for (const std::uint64_t value : {num_sequences_, recharges_, visits_, below_threshold_, messages_,
-                                    refused_, faults_, rejected_, unreachable_}) {
+                                    refused_, faults_, rejected_, unreachable_, idle_visits_}) {
     bytes.put(value);
   }
   return bytes.take();
@@ -352,7 +356,7 @@ void MissionRecorder::restore(const std::string& saved) {
     *value = bytes.get<double>();
   }
   for (std::uint64_t* value : {&num_sequences_, &recharges_, &visits_, &below_threshold_, &messages_,
-                               &refused_, &faults_, &rejected_, &unreachable_}) {
+                               &refused_, &faults_, &rejected_, &unreachable_, &idle_visits_}) {
     *value = bytes.get<std::uint64_t>();
   }
 }

@@ -24,7 +24,8 @@ struct Headline {
   std::map<std::string, double> energy_by_kind_j{};
   double recharged_j = 0.0;
   std::size_t recharges = 0;
-  std::size_t visits = 0;
+  std::size_t visits = 0;       // that left a model
+  std::size_t idle_visits = 0;  // in vain: nobody could train
   double distance_m = 0.0;
   double data_bits = 0.0;
   double model_bits = 0.0;
@@ -69,7 +70,7 @@ class MissionRecorder {
   double age_sum_ = 0.0, reward_sum_ = 0.0, distance_m_ = 0.0, data_bits_ = 0.0, model_bits_ = 0.0,
          shortfall_j_ = 0.0;
   std::uint64_t num_sequences_ = 0, recharges_ = 0, visits_ = 0, below_threshold_ = 0, messages_ = 0,
-                refused_ = 0, faults_ = 0, rejected_ = 0, unreachable_ = 0;
+                refused_ = 0, faults_ = 0, rejected_ = 0, unreachable_ = 0, idle_visits_ = 0;
 };
 
 }  // namespace skein

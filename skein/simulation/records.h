@@ -28,7 +28,8 @@ struct SwarmRecord {
   double arrival_s = 0.0;   // when it is there
   double finished_s = 0.0;  // when its part of the sequence is over
   double distance_m = 0.0;
-  double travel_j = 0.0;
+  double travel_j = 0.0;          // of all its UAVs
+  double dearest_flight_j = 0.0;  // of the one that needed most: what planners count
   double recharged_j = 0.0;
   double least_battery_j = 0.0;  // at the end
   double least_margin_j = 0.0;   // least of battery minus threshold over its UAVs, at the end

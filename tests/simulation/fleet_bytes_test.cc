@@ -46,9 +46,9 @@ class Filler {
       fill(worker, points_processed, loss);
     }
     for (std::size_t i = stream_.below(4); i > 0; --i) {
-      auto& [objective, learning, bound, kkt_residual, data, processed, clock, processing_s, device_flow,
-             relay_flow] = rounds.emplace_back();
-      fill(objective, learning, bound, kkt_residual, data, processed, clock, processing_s, device_flow,
+      auto& [objective, used, learning, bound, kkt_residual, data, processed, clock, processing_s,
+             device_flow, relay_flow] = rounds.emplace_back();
+      fill(objective, used, learning, bound, kkt_residual, data, processed, clock, processing_s, device_flow,
            relay_flow);
     }
     for (std::size_t i = stream_.below(6); i > 0; --i) {
@@ -105,11 +105,11 @@ bool same(const WorkerReport& a, const WorkerReport& b) {
   return worker == b.worker && points == b.points_processed && loss == b.loss;
 }
 bool same(const OffloadSummary& a, const OffloadSummary& b) {
-  const auto& [objective, learning, bound, residual, data, processed, clock, processing_s, device_flow,
+  const auto& [objective, used, learning, bound, residual, data, processed, clock, processing_s, device_flow,
                relay_flow] = a;
-  return objective == b.objective && learning == b.learning && bound == b.gradient_bound &&
-         processing_s == b.processing_s && residual == b.kkt_residual && data == b.data &&
-         processed == b.processed && clock == b.clock && device_flow == b.device_flow &&
+  return objective == b.objective && used == b.energy && learning == b.planned_learning &&
+         bound == b.gradient_bound && processing_s == b.processing_s && residual == b.kkt_residual &&
+         data == b.data && processed == b.processed && clock == b.clock && device_flow == b.device_flow &&
          relay_flow == b.relay_flow;
 }
 template <class T>

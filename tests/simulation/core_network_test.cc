@@ -1,0 +1,415 @@
+// Random missions with faults of every kind, from random scenarios: what must hold whatever happens.
+#include "skein/simulation/core_network.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "skein/base/random.h"
+#include "skein/learning/data_source.h"
+#include "skein/scenario/build_planner.h"
+#include "skein/scenario/prepare_mission.h"
+
+namespace skein {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A mission of smoke.toml with settings, flown step by step.
+class Flight {
+ public:
+  explicit Flight(std::vector<std::string> settings, std::size_t threads = 2)
+      : scenario_(load_scenario(SKEIN_SOURCE_DIR "/scenarios/smoke.toml", {.settings = std::move(settings)})),
+        pool_(threads),
+        prepared_(scenario_,
+                  std::make_shared<const DataSplit>(load_data(scenario_.data.source, scenario_.run.seed)),
+                  pool_, alone(), [](double) {}),
+        planner_(
+            planner_factory(scenario_.planning.planner, prepared_.environment(), scenario_.planning, {})()),
+        core_(prepared_.start(*planner_, prepared_.field(), prepared_.fleet())),
+        faults_(draw_faults(scenario_.faults, prepared_.world(), scenario_.run.sequences)) {}
+
+  SequenceRecord step() {
+    return core_.step([](double) {});
+  }
+  [[nodiscard]] bool done() const { return core_.done(); }
+  [[nodiscard]] const World& world() const { return prepared_.world(); }
+  [[nodiscard]] const State& state() const { return core_.state(); }
+  [[nodiscard]] const std::vector<MissionFault>& faults() const { return faults_; }
+  CoreNetwork& core() { return core_; }
+  Field& field() { return prepared_.field(); }
+
+ private:
+  Scenario scenario_;
+  ThreadPool pool_;
+  PreparedMission prepared_;
+  std::unique_ptr<Planner> planner_;
+  CoreNetwork core_;
+  std::vector<MissionFault> faults_;
+};
+
+// Any number of anything, and any planner that needs no training.
+std::vector<std::string> random_settings(RandomStream& random, bool with_faults) {
+  const std::vector<std::string> planners{"myopic",          "beam",         "sequential",
+                                          "nearest",         "random",       "threshold_nearest",
+                                          "sequential_best", "nearest_best", "threshold_nearest_best"};
+  const std::vector<std::string> offloaders{"newton", "greedy", "maximum_processing"};
+  const std::uint64_t swarms = 1 + random.below(3);
+  std::vector<std::string> settings{fmt::format("run.seed={}", random.below(1'000'000)),
+                                    "run.sequences=6",
+                                    fmt::format("swarms.count={}", swarms),
+                                    fmt::format("world.clusters.count={}", swarms + 1 + random.below(3)),
+                                    fmt::format("world.stations.count={}", 1 + random.below(2)),
+                                    fmt::format("world.access_points.count={}", 1 + random.below(2)),
+                                    fmt::format("world.clusters.devices={}", 1 + random.below(5)),
+                                    fmt::format("swarms.types.worker.count={}", 1 + random.below(3)),
+                                    fmt::format("swarms.types.coordinator.count={}", random.below(3)),
+                                    fmt::format("planning.planner='{}'", random.choice(planners)),
+                                    fmt::format("offloading.method='{}'", random.choice(offloaders)),
+                                    fmt::format("offloading.learning_weight={}", random.uniform(0.05, 0.95)),
+                                    "learning.network.preset='mlp'",
+                                    "planning.durations=[2, 4]",
+                                    "planning.local_periods=[1, 2]",
+                                    "planning.global_periods=[1]"};
+  if (with_faults) {
+    for (const std::string_view kind : fault_kind_names) {
+      settings.push_back(fmt::format("faults.{}_rate={}", kind, random.uniform(0.0, 0.25)));
+    }
+    settings.push_back(fmt::format("faults.for_good={}", random.uniform(0.0, 0.5)));
+  }
+  return settings;
+}
+
+std::int64_t spent(const Account& account) {
+  return std::accumulate(account.spent.begin(), account.spent.end(), std::int64_t{0},
+                         [](std::int64_t sum, Nanojoules amount) { return sum + amount.count; });
+}
+
+// What a swarm's UAVs have flown in a sequence, from the records alone.
+double flown_j(const World& world, const SwarmRecord& swarm, const std::vector<std::size_t>& uavs) {
+  double sum = 0.0;
+  for (const std::size_t id : uavs) {
+    sum += world.uavs[id].propulsion.energy_per_metre(world.uavs[id].cruise_speed).si() * swarm.distance_m;
+  }
+  return sum;
+}
+
+class RandomMission {
+ public:
+  RandomMission(std::uint64_t seed, bool with_faults)
+      : random_(seed, "random mission"),
+        settings_(random_settings(random_, with_faults)),
+        flight_(settings_) {}
+
+  void fly() {
+    SCOPED_TRACE(fmt::format("{}", fmt::join(settings_, " ")));
+    while (!flight_.done()) {
+      const std::vector<Account> before = flight_.state().ledger.accounts();
+      const double start = flight_.state().clock.now().si();
+      const SequenceRecord record = flight_.step();
+      EXPECT_EQ(record.start_s, start);
+      EXPECT_GE(record.end_s, start);
+      check_batteries(before, record);
+      check_thresholds(record);
+      check_data(record);
+      check_models(record);
+    }
+  }
+
+  std::size_t num_below = 0;  // swarms that a fault has brought below their threshold
+  std::size_t num_trained = 0;
+  std::size_t num_rejected = 0;
+  std::size_t num_unreachable = 0;
+  std::size_t num_idle = 0;  // swarms above a cluster that could not train
+
+  [[nodiscard]] const std::vector<MissionFault>& faults() const { return flight_.faults(); }
+
+ private:
+  [[nodiscard]] std::vector<std::size_t> crashed_by(std::size_t sequence, std::size_t swarm) const {
+    std::vector<std::size_t> gone;
+    for (const MissionFault& f : flight_.faults()) {
+      const bool is_loss =
+          f.kind == FaultKind::worker || f.kind == FaultKind::coordinator || f.kind == FaultKind::leader;
+      if (is_loss && f.is_for_good() && f.sequence <= sequence &&
+          flight_.world().uavs[f.index].swarm == swarm) {
+        gone.push_back(f.index);
+      }
+    }
+    return gone;
+  }
+
+  // Energies add up to each battery's drop, to the nanojoule; the drop that is recorded is the ledger's; what
+  // was booked as travel is what the distances say.
+  void check_batteries(const std::vector<Account>& before, const SequenceRecord& record) {
+    const World& world = flight_.world();
+    std::vector<double> recharged(world.swarms.size(), 0.0);
+    for (std::size_t id = 0; id < world.uavs.size(); ++id) {
+      const Account& account = flight_.state().ledger.account(State::account_of_uav(id));
+      const std::int64_t drop = before[id].level().count - account.level().count;
+      const std::int64_t in = account.recharged.count - before[id].recharged.count;
+      EXPECT_EQ(drop, spent(account) - spent(before[id]) - in);
+      EXPECT_NEAR(record.battery_j[id], static_cast<double>(account.level().count) * 1e-9, 1e-9);
+      EXPECT_GE(account.level().count, 0);
+      EXPECT_LE(account.level().count, account.capacity.count);
+      recharged[world.uavs[id].swarm] += static_cast<double>(in) * 1e-9;
+    }
+    for (std::size_t s = 0; s < world.swarms.size(); ++s) {
+      const SwarmRecord& swarm = record.swarms[s];
+      EXPECT_NEAR(swarm.recharged_j, recharged[s], 1e-6);
+      EXPECT_TRUE(recharged[s] == 0.0 || world.is_station(swarm.to));
+      const std::vector<std::size_t> gone = crashed_by(record.sequence, s);
+      std::vector<std::size_t> uavs;
+      double travel = 0.0;
+      for (std::size_t id = world.swarms[s].leader; id < world.swarms[s].coordinators.end(); ++id) {
+        if (std::ranges::find(gone, id) == gone.end()) {
+          uavs.push_back(id);
+        } else {
+          EXPECT_EQ(spent(flight_.state().ledger.account(id)), spent(before[id]))
+              << "who has crashed is still";
+        }
+        travel += static_cast<double>(flight_.state().ledger.account(id).spent_on(EnergyKind::travel).count -
+                                      before[id].spent_on(EnergyKind::travel).count) *
+                  1e-9;
+      }
+      if (record.shortfall_j == 0.0) {
+        EXPECT_NEAR(travel, flown_j(world, swarm, uavs), 1e-9 * static_cast<double>(uavs.size() + 1));
+      }
+    }
+  }
+
+  // Nobody is below its threshold away from a station unless a fault says why: its own battery's, or one that
+  // makes rounds longer than planned, for all who wait for one another.
+  void check_thresholds(const SequenceRecord& record) {
+    for (std::size_t s = 0; s < record.swarms.size(); ++s) {
+      if (record.swarms[s].least_margin_j >= 0.0 || flight_.world().is_station(record.swarms[s].to)) {
+        continue;
+      }
+      ++num_below;
+      const bool is_told = std::ranges::any_of(
+          flight_.faults(), [&](const MissionFault& f) { return f.sequence <= record.sequence; });
+      EXPECT_TRUE(is_told) << "swarm " << s + 1 << ", sequence " << record.sequence << ": "
+                           << record.swarms[s].least_margin_j << " J";
+    }
+  }
+
+  // Nothing is trained that was not sent, nothing is sent that devices do not hold, and no radio carries what
+  // was not sent.
+  void check_data(const SequenceRecord& record) {
+    for (const SwarmRecord& swarm : record.swarms) {
+      EXPECT_LE(swarm.points_trained, swarm.points_sent);
+      num_trained += swarm.points_trained > 0 ? 1 : 0;
+      num_idle += swarm.active && swarm.points_trained == 0 ? 1 : 0;
+      EXPECT_TRUE(swarm.active || swarm.points_sent == 0);
+      for (const RoundRecord& round : swarm.rounds) {
+        const OffloadSummary& d = round.decision;
+        const IndexRange& devices = flight_.world().clusters[swarm.to].devices;
+        const std::size_t uavs = d.device_flow.size() / devices.count;
+        for (std::size_t i = 0; i < devices.count; ++i) {
+          double sent = 0.0;
+          for (std::size_t u = 0; u < uavs; ++u) {
+            sent += d.device_flow[i * uavs + u];
+          }
+          EXPECT_LE(sent, static_cast<double>(held_[devices.first + i]));
+        }
+        const std::size_t workers = d.clock.size();
+        for (std::size_t h = 0; h < uavs - workers; ++h) {
+          double in = 0.0;
+          double out = 0.0;
+          for (std::size_t i = 0; i < devices.count; ++i) {
+            in += d.device_flow[i * uavs + workers + h];
+          }
+          for (std::size_t j = 0; j < workers; ++j) {
+            out += d.relay_flow[h * workers + j];
+          }
+          EXPECT_LE(out, in) << "a coordinator relays what it has";
+        }
+      }
+    }
+    num_rejected += record.rejected_updates;
+    num_unreachable += record.unreachable_updates;
+    remember_data();
+  }
+
+  void remember_data() {
+    held_.resize(flight_.world().devices.size());
+    for (std::size_t device = 0; device < held_.size(); ++device) {
+      held_[device] = flight_.field().num_points(device);
+    }
+  }
+
+  void check_models(const SequenceRecord& record) {
+    for (const float value : flight_.core().global_model()) {
+      ASSERT_TRUE(std::isfinite(value)) << "no damaged model was merged";
+    }
+    for (const ClusterRecord& cluster : record.clusters) {
+      EXPECT_TRUE(cluster.visited || cluster.accuracy_after == cluster.accuracy_before);
+      EXPECT_TRUE(!cluster.visited || cluster.age == 0.0);
+    }
+  }
+
+  RandomStream random_;
+  std::vector<std::string> settings_;
+  Flight flight_;
+  std::vector<std::size_t> held_ = [this] {
+    std::vector<std::size_t> held(flight_.world().devices.size());
+    for (std::size_t device = 0; device < held.size(); ++device) {
+      held[device] = flight_.field().num_points(device);
+    }
+    return held;
+  }();
+};
+
+TEST(RandomMissions, WithFaultsEverythingAddsUp) {
+  std::size_t below = 0, trained = 0, rejected = 0, unreachable = 0, idle = 0;
+  std::array<std::size_t, fault_kind_names.size()> kinds{};
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomMission mission(seed, true);
+    mission.fly();
+    below += mission.num_below;
+    trained += mission.num_trained;
+    rejected += mission.num_rejected;
+    unreachable += mission.num_unreachable;
+    idle += mission.num_idle;
+    for (const MissionFault& fault : mission.faults()) {
+      ++kinds[static_cast<std::size_t>(fault.kind)];
+    }
+    if (testing::Test::HasFailure()) {
+      break;
+    }
+  }
+  fmt::print(
+      "{} trained, {} idle, {} below threshold by a fault, {} models rejected, {} without access point\n",
+      trained, idle, below, rejected, unreachable);
+  EXPECT_THAT(kinds, ::testing::Each(::testing::Gt(20U))) << "every kind of fault has happened";
+  EXPECT_GT(trained, 200U);
+  EXPECT_GT(rejected, 10U);
+  EXPECT_GT(unreachable, 10U);
+}
+
+TEST(RandomMissions, WithoutFaultsNobodyIsBelowItsThreshold) {
+  std::size_t trained = 0;
+  for (std::uint64_t seed = 1000; seed < 1040; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomMission mission(seed, false);
+    mission.fly();
+    EXPECT_EQ(mission.num_below, 0U);  // who finds all stations taken waits, landed
+    trained += mission.num_trained;
+  }
+  EXPECT_GT(trained, 200U);
+}
+
+// The first sequence of a mission with these faults. Its plan is the same whatever they are.
+struct First {
+  explicit First(const std::string& list)
+      : flight({"run.seed=3", "swarms.types.worker.count=3", "swarms.types.coordinator.count=2",
+                "offloading.method='maximum_processing'", "planning.planner='myopic'",
+                "planning.durations=[4]", "planning.local_periods=[1]", "planning.global_periods=[2]",
+                "faults.list=[" + list + "]"}),
+        record(flight.step()) {}
+
+  // Swarm 1's.
+  [[nodiscard]] const SwarmRecord& swarm() const { return record.swarms[0]; }
+  [[nodiscard]] double spent_j(std::size_t uav, EnergyKind kind) const {
+    return to_energy(flight.state().ledger.account(State::account_of_uav(uav)).spent_on(kind)).si();
+  }
+
+  Flight flight;
+  SequenceRecord record;
+};
+
+TEST(MissionFaults, ALostWorkerRestsAndComesBack) {
+  const First whole("");
+  ASSERT_TRUE(whole.swarm().active);
+  First lost("'0 worker 1.2 for 1'");
+  const std::size_t worker = lost.flight.world().swarms[0].workers.first + 1;
+  EXPECT_GT(whole.spent_j(worker, EnergyKind::processing), 0.0);
+  EXPECT_EQ(lost.spent_j(worker, EnergyKind::processing), 0.0);
+  EXPECT_EQ(lost.spent_j(worker, EnergyKind::model_upload), 0.0);
+  EXPECT_GT(lost.spent_j(worker, EnergyKind::hovering), 0.0) << "it is still in the air";
+  EXPECT_GT(lost.swarm().points_trained, 0U) << "the others go on";
+  const SequenceRecord next = lost.flight.step();
+  EXPECT_TRUE(!next.swarms[0].active || lost.spent_j(worker, EnergyKind::processing) > 0.0);
+}
+
+TEST(MissionFaults, ALostCoordinatorRelaysNothing) {
+  const First whole("");
+  const First lost("'0 coordinator 1.1', '0 coordinator 1.2'");
+  const IndexRange& coordinators = whole.flight.world().swarms[0].coordinators;
+  double relayed = 0.0;
+  for (std::size_t id = coordinators.first; id < coordinators.end(); ++id) {
+    relayed += whole.spent_j(id, EnergyKind::relay);
+    EXPECT_EQ(lost.spent_j(id, EnergyKind::relay), 0.0);
+    EXPECT_EQ(lost.spent_j(id, EnergyKind::hovering), 0.0) << "crashed";
+  }
+  EXPECT_GT(relayed, 0.0);
+  EXPECT_GT(lost.swarm().points_trained, 0U);
+}
+
+TEST(MissionFaults, AnotherLeadsInTheLeadersPlace) {
+  const First lost("'0 leader 1'");
+  const Swarm& swarm = lost.flight.world().swarms[0];
+  EXPECT_EQ(lost.spent_j(swarm.leader, EnergyKind::access_point_trips), 0.0);
+  EXPECT_GT(lost.spent_j(swarm.workers.end() - 1, EnergyKind::access_point_trips), 0.0);
+  EXPECT_GT(lost.spent_j(swarm.workers.end() - 1, EnergyKind::model_broadcast), 0.0);
+  EXPECT_EQ(lost.spent_j(swarm.workers.end() - 1, EnergyKind::processing), 0.0);
+  EXPECT_TRUE(lost.record.clusters[lost.swarm().to].visited);
+}
+
+TEST(MissionFaults, ASilentDeviceSendsNothing) {
+  const First whole("");
+  const std::size_t cluster = whole.swarm().to;
+  const First silent("'0 device " + std::to_string(cluster + 1) + ".2'");
+  ASSERT_EQ(silent.swarm().to, cluster);
+  const World& world = silent.flight.world();
+  const auto energy_of = [&](const First& mission, std::size_t device) {
+    return mission.flight.state()
+        .ledger.account(State::account_of_device(world, world.clusters[cluster].devices.first + device))
+        .total_spent()
+        .count;
+  };
+  EXPECT_GT(energy_of(whole, 1), 0);
+  EXPECT_EQ(energy_of(silent, 1), 0);
+  EXPECT_GT(energy_of(silent, 0), 0);
+  EXPECT_LT(silent.swarm().points_sent, whole.swarm().points_sent);
+}
+
+TEST(MissionFaults, ADegradedLinkTakesLonger) {
+  EXPECT_GT(First("'0 link 1 0.2'").swarm().finished_s, First("").swarm().finished_s);
+}
+
+TEST(MissionFaults, WithoutAnAccessPointNothingIsMerged) {
+  First out("'0 access_point 1 for 1'");
+  EXPECT_GT(out.record.unreachable_updates, 0U);
+  EXPECT_EQ(out.record.constants, nullptr) << "the global model has not moved";
+  const SequenceRecord next = out.flight.step();
+  EXPECT_EQ(next.unreachable_updates, 0U);
+}
+
+TEST(MissionFaults, DamagedModelsAreRejected) {
+  for (const char* how : {"nan", "flipped"}) {
+    const First damaged(std::string("'0 update 1 ") + how + "', '0.1 update 1 " + how + "'");
+    EXPECT_EQ(damaged.record.rejected_updates, 2U) << how;
+  }
+}
+
+// Every use costs 1.5 times as much: what leaks is half of the rest.
+TEST(MissionFaults, AFaultyBatteryLeaks) {
+  const First faulty("'0 battery 1.3 1.5'");
+  const std::size_t uav = faulty.flight.world().swarms[0].leader + 2;
+  double used = 0.0;
+  for (const EnergyKind kind : all_energy_kinds) {
+    used += kind == EnergyKind::leakage ? 0.0 : faulty.spent_j(uav, kind);
+  }
+  EXPECT_GT(used, 0.0);
+  EXPECT_NEAR(faulty.spent_j(uav, EnergyKind::leakage), 0.5 * used, 1e-7);
+  EXPECT_EQ(faulty.spent_j(uav - 1, EnergyKind::leakage), 0.0);
+}
+
+}  // namespace
+}  // namespace skein

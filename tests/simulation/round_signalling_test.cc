@@ -1,0 +1,141 @@
+#include "skein/simulation/round_signalling.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+
+#include "skein/base/random.h"
+#include "skein/scenario/build.h"
+#include "skein/scenario/scenario.h"
+
+namespace skein {
+namespace {
+
+constexpr double point_bits = 1000.0;
+
+World sampled_world(std::uint64_t seed) {
+  ThreadPool pool(1);
+  return build_world(
+      load_scenario(SKEIN_SOURCE_DIR "/scenarios/smoke.toml",
+                    {.settings = {"run.seed=" + std::to_string(seed), "swarms.types.worker.count=3",
+                                  "swarms.types.coordinator.count=2"}}),
+      pool);
+}
+
+// Swarm 2 above cluster 1 with faults, and a round in which everybody who is there does something.
+struct Example {
+  World world;
+  LeaderTask task;
+  LeaderUpdate update;
+  SwarmLinks links;
+
+  Example(std::uint64_t seed, const std::vector<std::string>& faults) : world(sampled_world(seed)) {
+    const FaultSchedule schedule(draw_faults({.list = faults}, world, 1));
+    task = {.swarm = 1,
+            .cluster = 0,
+            .local_period = 2,
+            .global_period = 2,
+            .members = schedule.members(world, 1, {}),
+            .conditions = {.rate_factor = schedule.factor(FaultKind::link, 1, {})}};
+    const IndexRange& devices = world.clusters[0].devices;
+    for (std::size_t i = 0; i < devices.count; ++i) {
+      if (schedule.is(FaultKind::device, devices.first + i, {})) {
+        task.silent_devices.push_back(i);
+      }
+    }
+    links = swarm_links(world, 1, 0, 0, task.conditions);
+    RandomStream random(seed, "flows");
+    update.trained = true;
+    for (int round = 0; round < 2; ++round) {
+      OffloadSummary& summary = update.rounds.emplace_back();
+      summary.device_flow.assign(devices.count * 5, 0.0);
+      summary.relay_flow.assign(2 * 3, 0.0);
+      summary.processing_s.assign(3, 0.0);
+      for (const std::size_t j : task.members.workers) {
+        summary.processing_s[j] = random.uniform(0.1, 1.0);
+        for (std::size_t i = 0; i < devices.count; ++i) {
+          if (std::ranges::find(task.silent_devices, i) == task.silent_devices.end()) {
+            summary.device_flow[i * 5 + j] = static_cast<double>(random.below(20));
+          }
+        }
+      }
+      for (const std::size_t h : task.members.coordinators) {
+        summary.device_flow[3 + h] = task.silent_devices.empty() ? 30.0 : 0.0;
+        summary.relay_flow[h * 3 + task.members.workers.front()] = summary.device_flow[3 + h];
+      }
+    }
+  }
+
+  [[nodiscard]] SignallingReport signalled() const {
+    SequenceDescription sequence{
+        .model_bits = 1'000'000, .local_period = 2, .global_period = 2, .num_rounds = 1};
+    sequence.swarms.push_back(describe_round(world, task, update, links, DataSize(point_bits)));
+    return simulate_signalling(sequence);
+  }
+};
+
+class RoundSignalling : public ::testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(RoundSignalling, CarriesWhatWasSentInAllLocalRounds) {
+  for (const std::vector<std::string>& faults : std::vector<std::vector<std::string>>{
+           {}, {"0 worker 2.1"}, {"0 leader 2"}, {"0 coordinator 2.2", "0 worker 2.3", "0 device 1.2"}}) {
+    const Example example(GetParam(), faults);
+    const SignallingReport report = example.signalled();
+    ASSERT_TRUE(report.completed);
+    double sent = 0.0;
+    double relayed = 0.0;
+    for (const OffloadSummary& round : example.update.rounds) {
+      sent += std::accumulate(round.device_flow.begin(), round.device_flow.end(), 0.0);
+      relayed += std::accumulate(round.relay_flow.begin(), round.relay_flow.end(), 0.0);
+    }
+    double bits = 0.0;
+    for (const DataTransfer& transfer : report.swarms[0].transfers) {
+      bits += static_cast<double>(transfer.bits);
+    }
+    EXPECT_EQ(bits, point_bits * (sent + relayed));
+    const std::size_t devices = example.world.clusters[0].devices.count;
+    EXPECT_EQ(report.swarms[0].devices_with_model.size(), devices - example.task.silent_devices.size());
+    // No shorter than the leader's flight and the slowest worker's computing.
+    const SwarmDescription d =
+        describe_round(example.world, example.task, example.update, example.links, DataSize(point_bits));
+    EXPECT_EQ(d.num_workers, example.task.members.workers.size());
+    EXPECT_GE(report.swarms[0].end,
+              2.0 * d.access_point_flight_time + 2.0 * *std::ranges::max_element(d.compute_time));
+  }
+}
+
+// With another leader, and without a worker, energies go to the UAVs that really spoke.
+TEST_P(RoundSignalling, EnergyIsThatOfWhoeverSpoke) {
+  const Example example(GetParam(), {"0 leader 2", "0 worker 2.1"});
+  const Swarm& swarm = example.world.swarms[1];
+  EXPECT_EQ(example.task.members.leader, swarm.workers.first + 2);
+  const SignallingReport report = example.signalled();
+  std::map<std::size_t, double> uavs;
+  for (const EnergyUse& use : signalling_energy(example.world, example.task, report.records)) {
+    EXPECT_EQ(use.kind, EnergyKind::signalling);
+    EXPECT_GT(use.joules, 0.0);
+    if (!use.is_device) {
+      uavs[use.index] += use.joules;
+    }
+  }
+  EXPECT_EQ(uavs.size(), 4U) << "the new leader, a worker, two coordinators";
+  EXPECT_FALSE(uavs.contains(swarm.leader));
+  EXPECT_FALSE(uavs.contains(swarm.workers.first));
+  EXPECT_NEAR(uavs.at(example.task.members.leader),
+              example.world.uavs[example.task.members.leader].transmit_power.si() *
+                  report.records.parties.at(leader_party(1)).signalling_time,
+              1e-15);
+}
+
+TEST_P(RoundSignalling, ADegradedLinkTakesLonger) {
+  const double whole = Example(GetParam(), {}).signalled().duration;
+  const double degraded = Example(GetParam(), {"0 link 2 0.1"}).signalled().duration;
+  EXPECT_GT(degraded, whole);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RoundSignalling, ::testing::Values(1U, 2U, 3U));
+
+}  // namespace
+}  // namespace skein
