@@ -87,13 +87,10 @@ Flown fly(std::size_t processes, std::size_t restart_after, const std::vector<st
 }
 
 TEST(MissionRanks, AnyNumberOfProcessesHasTheSameBits) {
-  const std::vector<std::string> settings{"planning.planner=beam",
-                                          "run.sequences=3",
-                                          "swarms.count=4",
-                                          "world.clusters.count=6",
-                                          "planning.durations=[4]",
-                                          "planning.local_periods=[1]",
-                                          "planning.global_periods=[2]"};
+  const std::vector<std::string> settings{
+      "planning.planner=beam",      "run.sequences=3",        "swarms.count=4",
+      "world.clusters.count=6",     "planning.durations=[4]", "planning.local_periods=[1]",
+      "planning.global_periods=[2]"};
   const Flown one = fly(1, 0, settings);
   EXPECT_EQ(one.traffic.messages, 0U);
   for (const std::size_t processes : {2U, 3U, 6U}) {

@@ -350,8 +350,9 @@ TEST_F(Mpirun, EachProcessHoldsWhatItsSwarmsNeed) {
   const std::string words = "run " + smoke_ +
                             " --set run.sequences=1 --set swarms.count=24 --set world.clusters.count=24 "
                             "--set 'world.distance_m=[100,2000]' --set planning.planner=beam "
-                            "--set world.clusters.devices=20 --set data.points_per_device=1000 "
-                            "--set data.buffer_points=4000 --set planning.durations=[1] "
+                            "--set learning.network.preset=layers "
+                            "--set 'learning.network.layers=[\"linear 3000\",\"relu\",\"linear 10\"]' "
+                            "--set planning.durations=[1] "
                             "--set planning.local_periods=[1] --set planning.global_periods=[1] "
                             "--quiet --threads 1 --out ";
   std::map<int, double> most;  // of the processes but the first
