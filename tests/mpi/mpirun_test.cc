@@ -44,12 +44,18 @@ class Mpirun : public ProgramFixture {
                                       {"OMPI_MCA_plm_rsh_agent", "true"}}) {
       ::setenv(name, value, 1);
     }
+    // No other test's mpirun tidies up after this one.
+    ::setenv("OMPI_MCA_orte_tmpdir_base", directory_.path().c_str(), 1);
   }
   static std::string mpirun(int processes) {
     return "'" SKEIN_MPIRUN "' -n " + std::to_string(processes) + " ";
   }
   Outcome on(int processes, const std::string& words) {
-    return shell(mpirun(processes) + "'" SKEIN_PROGRAM "' " + words);
+    Outcome outcome = shell(mpirun(processes) + "'" SKEIN_PROGRAM "' " + words);
+    if (outcome.exit_code == 1) {  // of no command here: mpirun's own
+      ADD_FAILURE() << outcome.err;
+    }
+    return outcome;
   }
   // The smoke mission with more swarms than processes, and few timings to solve.
   const std::string wide_ = smoke_ +
