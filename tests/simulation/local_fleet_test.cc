@@ -12,6 +12,7 @@
 #include "skein/base/random.h"
 #include "skein/scenario/build.h"
 #include "skein/scenario/scenario.h"
+#include "tests/simulation/sampled_world.h"
 
 namespace skein {
 namespace {
@@ -97,15 +98,6 @@ class CountingTrainer final : public Trainer {
     return updates;
   }
 };
-
-World sampled_world(std::uint64_t seed) {
-  ThreadPool pool(1);
-  return build_world(
-      load_scenario(SKEIN_SOURCE_DIR "/scenarios/smoke.toml",
-                    {.settings = {"run.seed=" + std::to_string(seed), "swarms.types.worker.count=3",
-                                  "swarms.types.coordinator.count=2"}}),
-      pool);
-}
 
 class LocalFleetTest : public ::testing::TestWithParam<std::uint64_t> {
  protected:

@@ -9,20 +9,12 @@
 #include "skein/base/random.h"
 #include "skein/scenario/build.h"
 #include "skein/scenario/scenario.h"
+#include "tests/simulation/sampled_world.h"
 
 namespace skein {
 namespace {
 
 constexpr double point_bits = 1000.0;
-
-World sampled_world(std::uint64_t seed) {
-  ThreadPool pool(1);
-  return build_world(
-      load_scenario(SKEIN_SOURCE_DIR "/scenarios/smoke.toml",
-                    {.settings = {"run.seed=" + std::to_string(seed), "swarms.types.worker.count=3",
-                                  "swarms.types.coordinator.count=2"}}),
-      pool);
-}
 
 // Swarm 2 above cluster 1 with faults, and a round in which everybody who is there does something.
 struct Example {
