@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include "skein/base/random.h"
 #include "skein/learning/data_source.h"
@@ -182,19 +183,46 @@ class RandomMission {
     }
   }
 
-  // Nobody is below its threshold away from a station unless a fault says why: its own battery's, or one that
-  // makes rounds longer than planned, for all who wait for one another.
+  // Nobody is below its threshold away from a station unless a fault says why.
   void check_thresholds(const SequenceRecord& record) {
     for (std::size_t s = 0; s < record.swarms.size(); ++s) {
       if (record.swarms[s].least_margin_j >= 0.0 || flight_.world().is_station(record.swarms[s].to)) {
+        below_.erase(s);
         continue;
       }
       ++num_below;
-      const bool is_told = std::ranges::any_of(
-          flight_.faults(), [&](const MissionFault& f) { return f.sequence <= record.sequence; });
-      EXPECT_TRUE(is_told) << "swarm " << s + 1 << ", sequence " << record.sequence << ": "
-                           << record.swarms[s].least_margin_j << " J";
+      EXPECT_TRUE(has_reason(s, record) || below_.contains(s))
+          << "swarm " << s + 1 << ", sequence " << record.sequence << ": " << record.swarms[s].least_margin_j
+          << " J";
+      below_.insert(s);
     }
+  }
+
+  // A fault of this very sequence that costs this swarm more than was planned: a battery of its own that
+  // leaks, or, where it waits for others in the air, whatever makes their rounds longer.
+  [[nodiscard]] bool has_reason(std::size_t swarm, const SequenceRecord& record) const {
+    const std::size_t last_round = std::max<std::size_t>(record.global_rounds, 1) - 1;
+    return std::ranges::any_of(flight_.faults(), [&](const MissionFault& f) {
+      if (!f.holds(record.sequence, last_round)) {
+        return false;
+      }
+      switch (f.kind) {
+        case FaultKind::battery:
+          return flight_.world().uavs[f.index].swarm == swarm;
+        case FaultKind::link:
+          return record.swarms[f.index].active;
+        case FaultKind::worker:
+        case FaultKind::coordinator:
+        case FaultKind::leader:
+          return record.swarms[flight_.world().uavs[f.index].swarm].active;
+        case FaultKind::access_point:
+          return true;
+        case FaultKind::device:
+        case FaultKind::update:
+          return false;
+      }
+      return false;
+    });
   }
 
   // Nothing is trained that was not sent, nothing is sent that devices do not hold, and no radio carries what
@@ -203,7 +231,10 @@ class RandomMission {
     for (const SwarmRecord& swarm : record.swarms) {
       EXPECT_LE(swarm.points_trained, swarm.points_sent);
       num_trained += swarm.points_trained > 0 ? 1 : 0;
-      num_idle += swarm.active && swarm.points_trained == 0 ? 1 : 0;
+      if (swarm.active && swarm.points_trained == 0) {
+        ++num_idle;
+        EXPECT_NE(swarm.culprit, "") << "nobody is idle without a reason";
+      }
       EXPECT_TRUE(swarm.active || swarm.points_sent == 0);
       for (const RoundRecord& round : swarm.rounds) {
         const OffloadSummary& d = round.decision;
@@ -255,6 +286,7 @@ class RandomMission {
   RandomStream random_;
   std::vector<std::string> settings_;
   Flight flight_;
+  std::set<std::size_t> below_;  // swarms that were below their threshold after the last sequence
   std::vector<std::size_t> held_ = [this] {
     std::vector<std::size_t> held(flight_.world().devices.size());
     for (std::size_t device = 0; device < held.size(); ++device) {
@@ -294,14 +326,18 @@ TEST(RandomMissions, WithFaultsEverythingAddsUp) {
 
 TEST(RandomMissions, WithoutFaultsNobodyIsBelowItsThreshold) {
   std::size_t trained = 0;
+  std::size_t idle = 0;
   for (std::uint64_t seed = 1000; seed < 1040; ++seed) {
     SCOPED_TRACE(seed);
     RandomMission mission(seed, false);
     mission.fly();
     EXPECT_EQ(mission.num_below, 0U);  // who finds all stations taken waits, landed
     trained += mission.num_trained;
+    idle += mission.num_idle;
   }
+  fmt::print("{} trained, {} idle\n", trained, idle);
   EXPECT_GT(trained, 200U);
+  EXPECT_LT(20 * idle, trained) << "plans can nearly always be flown as they were made";
 }
 
 // The first sequence of a mission with these faults. Its plan is the same whatever they are.
