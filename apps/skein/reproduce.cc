@@ -37,6 +37,21 @@ std::vector<LearningStudy> wanted(const ReproduceOptions& options) {
   return list;
 }
 
+// Throws InputError with every data set that is not here, before hours are spent on the others.
+void require_data_of(const ReproduceOptions& options) {
+  Faults faults;
+  for (const LearningStudy& study : wanted(options)) {
+    try {
+      require_data(load_scenario(scenario_directory() / "paper" / (study.name + "-published.toml"),
+                                 {.settings = options.common.settings})
+                       .data.source);
+    } catch (const InputError& error) {
+      faults.add_all(error.faults());
+    }
+  }
+  faults.throw_if_any();
+}
+
 // Throws InputError where processes that share the learning study would not train the same.
 void refuse_other_studies(const ReproduceOptions& options) {
   if (crew().size() == 1) {
@@ -102,6 +117,7 @@ Reports reproduce_learning(const ReproduceOptions& options) {
       }
     }
   }
+  require_data_of(options);
   refuse_other_studies(options);
   const auto reproduce = [&](std::size_t i) {
     const auto& [study, part, directory, report] = pieces[i];
@@ -158,14 +174,15 @@ Reports reproduce_everything(const ReproduceOptions& options) {
     own.common.out = (out / part).string();
     return own;
   };
-  Reports reports{
-      write_offloading(in("offloading")) / report_file, reproduce_planning(in("planning")) / report_file,
-      reproduce_mission(in("mission")) / report_file, reproduce_commands(in("commands")) / report_file};
   ReproduceOptions learning = in("learning");
   if (options.quick) {  // the data set of the default mission, and the published study alone
     learning.data = {"fmnist"};
     learning.parts = {"published"};
   }
+  require_data_of(learning);
+  Reports reports{
+      write_offloading(in("offloading")) / report_file, reproduce_planning(in("planning")) / report_file,
+      reproduce_mission(in("mission")) / report_file, reproduce_commands(in("commands")) / report_file};
   const Reports more = reproduce_learning(learning);
   reports.insert(reports.end(), more.begin(), more.end());
   return reports;

@@ -34,7 +34,7 @@ std::string number_or_dash(const std::optional<double>& number, std::string_view
 // At most so many rows, evenly spread, the first and the last among them.
 std::string record_table(const std::vector<TrainingRecord>& records) {
   constexpr std::size_t most_rows = 21;
-  TextTable table({"iteration", "time (s)", "energy (kJ)", "accuracy (%)", "loss", "personalised (%)",
+  TextTable table({"iteration", "time (s)", "energy (kJ)", "accuracy (%)", "loss (nats)", "personalised (%)",
                    "squared meta-gradient"});
   const std::size_t rows = std::min(most_rows, records.size());
   for (std::size_t row = 0; row < rows; ++row) {
@@ -61,7 +61,7 @@ void print_run(const Scenario& scenario, const TrainingOutcome& outcome, const f
   const TrainingRecord& last = outcome.records.back();
   fmt::print("{}, seed {}\n\n{}\n", title(scenario, outcome.summary), scenario.run.seed,
              record_table(outcome.records));
-  TextTable table({"<model", "accuracy (%)", "loss"});
+  TextTable table({"<model", "accuracy (%)", "loss (nats)"});
   const auto add = [&](const std::string& name, const Evaluation& evaluation) {
     table.add(
         {name, fmt::format("{:.2f}", 100.0 * evaluation.accuracy), fmt::format("{:.4f}", evaluation.loss)});
@@ -123,13 +123,13 @@ const std::vector<Measure>& measures() {
   static const std::vector<Measure> list{
       {"accuracy_percent", "accuracy (%)", "{:.2f}",
        [](const TrainingRecord& record) { return 100.0 * record.global.accuracy; }},
-      {"loss_nats", "loss", "{:.4f}", [](const TrainingRecord& record) { return record.global.loss; }},
+      {"loss_nats", "loss (nats)", "{:.4f}", [](const TrainingRecord& record) { return record.global.loss; }},
       {"personalised_accuracy_percent", "personalised accuracy (%)", "{:.2f}",
        [](const TrainingRecord& record) {
          const auto own = record.mean_personalised();
          return own ? std::optional(100.0 * own->accuracy) : std::nullopt;
        }},
-      {"personalised_loss_nats", "personalised loss", "{:.4f}",
+      {"personalised_loss_nats", "personalised loss (nats)", "{:.4f}",
        [](const TrainingRecord& record) {
          const auto own = record.mean_personalised();
          return own ? std::optional(own->loss) : std::nullopt;

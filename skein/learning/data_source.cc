@@ -163,6 +163,12 @@ std::optional<fs::path> find_data(std::string_view name) {
   return is_there(kept) ? std::optional(std::move(kept)) : std::nullopt;
 }
 
+void require_data(const DataSourceOptions& options) {
+  if (const DataSource& source = source_named(options.name); !source.how_to_get.empty()) {
+    static_cast<void>(given_or_usual_place(options, source));
+  }
+}
+
 DataSplit load_data(const DataSourceOptions& options, std::uint64_t seed) {
   const DataSource& source = source_named(options.name);
   if (options.name == "synthetic") {

@@ -40,6 +40,9 @@ std::filesystem::path data_directory();
 // Where load_data finds a set if no path is given; nothing if it is not there, or generated.
 std::optional<std::filesystem::path> find_data(std::string_view name);
 
+// Throws InputError where load_data would not find the set; reads nothing.
+void require_data(const DataSourceOptions& options);
+
 // The seed decides what a generator makes and how a set that comes in one piece is split. Throws InputError
 // naming every file that is missing or wrong, and how to get the set.
 DataSplit load_data(const DataSourceOptions& options, std::uint64_t seed);

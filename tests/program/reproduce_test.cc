@@ -48,6 +48,15 @@ class Reproduce : public ::testing::Test {
   TemporaryDirectory directory_;
 };
 
+TEST_F(Reproduce, NamesAllDataThatIsMissingBeforeItBegins) {
+  const Outcome outcome = run("learning cifar10 fmnist mnist --set data.path=nowhere");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("cifar10"));
+  EXPECT_THAT(outcome.err, HasSubstr("fashion-mnist"));
+  EXPECT_THAT(outcome.err, HasSubstr("skein data fetch mnist"));
+  EXPECT_FALSE(fs::exists(at("here")));
+}
+
 TEST_F(Reproduce, MakesThePublishedStudysTablesAndKeepsItsRuns) {
   const Outcome first = reproduce("--part published");
   ASSERT_EQ(first.exit_code, 0) << first.err;
