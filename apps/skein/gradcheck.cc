@@ -48,7 +48,7 @@ nn::Vector<double> starting_point(const Scenario& scenario, const nn::Network<do
     return network.initial_parameters(stream);
   }
   const nn::Vector<float> loaded =
-      nn::load_parameters(scenario.learning.initial_model, network.architecture());
+      nn::starting_parameters(scenario.learning.initial_model, network.architecture());
   nn::Vector<double> w(loaded.size());
   std::ranges::copy(loaded, w.begin());
   return w;

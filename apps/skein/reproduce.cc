@@ -231,12 +231,14 @@ KeptRuns::KeptRuns(const ReproduceOptions& options, fs::path directory)
 
 std::shared_ptr<const DataSplit> KeptRuns::data(const Scenario& scenario) {
   const DataSourceOptions& source = scenario.data.source;
-  const std::string key = fmt::format("{} {} {}", source.name, source.path.string(), scenario.run.seed);
-  std::shared_ptr<const DataSplit>& data = data_[key];
-  if (!data) {
-    data = std::make_shared<const DataSplit>(load_data(source, scenario.run.seed));
+  const std::uint64_t seed = data_source(source.name).has_its_own_split ? 0 : scenario.run.seed;
+  const std::string key = fmt::format("{} {} {}", source.name, source.path.string(), seed);
+  if (key != data_key_) {
+    data_.reset();  // makes room
+    data_ = std::make_shared<const DataSplit>(load_data(source, scenario.run.seed));
+    data_key_ = key;
   }
-  return data;
+  return data_;
 }
 
 void KeptRuns::show(const std::string& name, double fraction) {

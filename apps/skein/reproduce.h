@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -57,7 +56,8 @@ class KeptRuns {
   std::filesystem::path directory_;
   ThreadPool pool_;
   Progress progress_;
-  std::map<std::string, std::shared_ptr<const DataSplit>> data_;  // by source, path and seed
+  std::shared_ptr<const DataSplit> data_;  // the last that was asked for: runs come data set by data set
+  std::string data_key_;                   // its source, path and seed
   std::size_t expected_ = 0;
   std::size_t finished_ = 0;
 };

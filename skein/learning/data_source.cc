@@ -20,11 +20,11 @@ namespace fs = std::filesystem;
 
 constexpr std::array sources{
     DataSource{"fashion-mnist", "28 x 28 grey images of clothes, 10 classes, 60,000 + 10,000",
-               "apt-get install dataset-fashion-mnist"},
+               "apt-get install dataset-fashion-mnist", true},
     DataSource{"mnist", "28 x 28 grey images of digits, 10 classes, 60,000 + 10,000",
-               "skein data fetch mnist"},
+               "skein data fetch mnist", true},
     DataSource{"cifar10", "32 x 32 colour images of animals and vehicles, 10 classes, 50,000 + 10,000",
-               "skein data fetch cifar10"},
+               "skein data fetch cifar10", true},
     DataSource{
         "radioml", "radio waveforms of 4 modulations at 0 to 18 dB, 80 % + 20 %",
         "give the path of the official RML2016.10b pickle, or of a directory of x_SNR.npy and y_SNR.npy "
@@ -41,19 +41,6 @@ std::string environment(const char* name) {
 bool is_there(const fs::path& path) {
   std::error_code error;
   return fs::exists(path, error);
-}
-
-const DataSource& source_named(std::string_view name) {
-  const auto* const found = std::find_if(sources.begin(), sources.end(),
-                                         [&](const DataSource& source) { return source.name == name; });
-  if (found == sources.end()) {
-    std::string names;
-    for (const DataSource& source : sources) {
-      names += (names.empty() ? "" : ", ") + std::string(source.name);
-    }
-    throw_data_fault("", "data set", std::string(name), fmt::format("is not known; there are {}", names));
-  }
-  return *found;
 }
 
 constexpr std::string_view debian_fashion_mnist = "/usr/share/datasets/fashion-mnist";
@@ -139,6 +126,19 @@ fs::path given_or_usual_place(const DataSourceOptions& options, const DataSource
 
 std::span<const DataSource> data_sources() { return sources; }
 
+const DataSource& data_source(std::string_view name) {
+  const auto* const found = std::find_if(sources.begin(), sources.end(),
+                                         [&](const DataSource& source) { return source.name == name; });
+  if (found == sources.end()) {
+    std::string names;
+    for (const DataSource& source : sources) {
+      names += (names.empty() ? "" : ", ") + std::string(source.name);
+    }
+    throw_data_fault("", "data set", std::string(name), fmt::format("is not known; there are {}", names));
+  }
+  return *found;
+}
+
 fs::path data_directory() {
   if (const std::string directory = environment("SKEIN_DATA"); !directory.empty()) {
     return directory;
@@ -153,7 +153,7 @@ fs::path data_directory() {
 }
 
 std::optional<fs::path> find_data(std::string_view name) {
-  if (source_named(name).how_to_get.empty()) {
+  if (data_source(name).how_to_get.empty()) {
     return std::nullopt;
   }
   if (name == "fashion-mnist" && is_there(debian_fashion_mnist)) {
@@ -164,13 +164,13 @@ std::optional<fs::path> find_data(std::string_view name) {
 }
 
 void require_data(const DataSourceOptions& options) {
-  if (const DataSource& source = source_named(options.name); !source.how_to_get.empty()) {
+  if (const DataSource& source = data_source(options.name); !source.how_to_get.empty()) {
     static_cast<void>(given_or_usual_place(options, source));
   }
 }
 
 DataSplit load_data(const DataSourceOptions& options, std::uint64_t seed) {
-  const DataSource& source = source_named(options.name);
+  const DataSource& source = data_source(options.name);
   if (options.name == "synthetic") {
     return make_synthetic(options.synthetic, seed);
   }

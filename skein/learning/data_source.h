@@ -28,10 +28,13 @@ struct DataSourceOptions {
 struct DataSource {
   std::string_view name;
   std::string_view description;
-  std::string_view how_to_get;  // what to do if it is not there; empty for a generated set
+  std::string_view how_to_get;     // what to do if it is not there; empty for a generated set
+  bool has_its_own_split = false;  // into training and test data, so that the seed changes nothing
 };
 
 std::span<const DataSource> data_sources();
+// Throws InputError if there is none of this name.
+const DataSource& data_source(std::string_view name);
 
 // Where fetched data sets are kept: $SKEIN_DATA, else $XDG_DATA_HOME/skein, else $HOME/.local/share/skein.
 // Throws InputError if none of the three is set.

@@ -71,8 +71,9 @@ struct LearningOptions {
   Distribution<double> points_per_worker{normal(2500, 250), unit::number, Range{.low = 1.0, .whole = true}};
   bool redraw = false;  // every local iteration draws each worker's data anew, as in the published study
   Personalisation personalisation = Personalisation::step;
-  std::filesystem::path initial_model{};  // safetensors to start from; empty: PyTorch's default start
-  std::size_t gradient_points = 64;       // of each worker, for the norm of the global meta-gradient; 0: none
+  // Safetensors to start from, or torch.manual_seed(N); empty: PyTorch's default start, by the run's seed.
+  std::filesystem::path initial_model{};
+  std::size_t gradient_points = 64;  // of each worker, for the norm of the global meta-gradient; 0: none
   BoundConstants bound{};
 };
 

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <optional>
+#include <random>
 #include <utility>
 
 #include "skein/base/expect.h"
@@ -251,6 +253,37 @@ SavedNetwork load_network(const std::filesystem::path& file) {
 Vector<float> load_parameters(const std::filesystem::path& file, const Architecture& architecture) {
   return read_parameters(parse_tensor_file(read_file(file, most_file_bytes), file.string()), architecture,
                          file.string());
+}
+
+Vector<float> pytorch_parameters(const Architecture& architecture, std::uint32_t seed) {
+  constexpr std::uint32_t mantissa = (1U << 24U) - 1U;
+  std::mt19937 generator(seed);
+  Vector<float> parameters(num_parameters(architecture));
+  const std::vector<Tensor> all = tensors(architecture);
+  const std::vector<Layout> all_layouts = layouts(architecture);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto bound = static_cast<float>(all[i].bound);
+    for_each_place(all_layouts[i], [&](std::size_t place) {
+      const float uniform = static_cast<float>(generator() & mantissa) * 0x1p-24F;
+      parameters[all[i].offset + place] = std::fma(uniform, 2.0F * bound, -bound);
+    });
+  }
+  return parameters;
+}
+
+Vector<float> starting_parameters(const std::filesystem::path& start, const Architecture& architecture) {
+  constexpr std::string_view call = "torch.manual_seed(";
+  const std::string text = start.string();
+  std::uint32_t seed = 0;
+  if (text.starts_with(call) && text.ends_with(')')) {
+    const char* const end = text.data() + text.size() - 1;
+    if (const auto [after, error] = std::from_chars(text.data() + call.size(), end, seed);
+        error == std::errc() && after == end) {
+      return pytorch_parameters(architecture, seed);
+    }
+    throw InputError(Fault{"", "initial model", text, "must have a whole number from 0 to 4294967295"});
+  }
+  return load_parameters(start, architecture);
 }
 
 }  // namespace skein::nn

@@ -12,6 +12,7 @@
 // 2x2; relu; linear 10") and whatever notes are added.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -40,5 +41,13 @@ SavedNetwork load_network(const std::filesystem::path& file);
 // The parameters for a network that is known, from a file of any origin: it must have tensors of just these
 // names and shapes; what its metadata says does not count.
 Vector<float> load_parameters(const std::filesystem::path& file, const Architecture& architecture);
+
+// The parameters that PyTorch gives to modules of these layers, made in their order right after
+// torch.manual_seed(seed): the same bits. Numbers come from a Mersenne twister, 24 bits each, tensor by
+// tensor.
+Vector<float> pytorch_parameters(const Architecture& architecture, std::uint32_t seed);
+
+// Where training starts: "torch.manual_seed(N)" is the latter, anything else a file.
+Vector<float> starting_parameters(const std::filesystem::path& start, const Architecture& architecture);
 
 }  // namespace skein::nn

@@ -324,7 +324,8 @@ void bind_learning(Fields& f, LearningOptions& o) {
       "personalisation", o.personalisation, Names2{"step", "epoch"},
       "how models become the swarm's own: one gradient step, or one more local iteration, at the end only");
   std::string initial_model = o.initial_model.string();
-  f.text("initial_model", initial_model, "start from this safetensors file; empty: from random numbers");
+  f.text("initial_model", initial_model,
+         "start from this safetensors file, or as PyTorch does: torch.manual_seed(1); empty: from run.seed");
   o.initial_model = initial_model;
   f.whole("gradient_points", o.gradient_points, {.low = 0, .high = 10000000, .whole = true},
           "data points of a worker for the norm of the meta-gradient; 0: not measured");

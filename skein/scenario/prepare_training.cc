@@ -54,7 +54,7 @@ const Scenario& checked(const Scenario& scenario) {
 
 Model initial_model(const Scenario& scenario, const nn::Network<float>& network) {
   if (!scenario.learning.initial_model.empty()) {
-    return nn::load_parameters(scenario.learning.initial_model, network.architecture());
+    return nn::starting_parameters(scenario.learning.initial_model, network.architecture());
   }
   RandomStream stream(scenario.run.seed, "initial model");
   return network.initial_parameters(stream);

@@ -7,10 +7,13 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -45,6 +48,49 @@ SavedNetwork numbered(Architecture architecture) {
 
 const StoredTensor& tensor_named(const TensorFile& content, const std::string& name) {
   return *std::ranges::find(content.tensors, name, &StoredTensor::name);
+}
+
+// As tests/reference/pytorch_start.py has it.
+std::uint64_t digest_of(const std::vector<float>& values) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    sum += (i + 1) * std::uint64_t{std::bit_cast<std::uint32_t>(values[i])};
+  }
+  return sum;
+}
+
+TEST(PytorchParameters, AreThoseOfPytorchToTheBit) {
+  const auto reference =
+      nlohmann::json::parse(read_file(SKEIN_SOURCE_DIR "/tests/reference/pytorch_start.json", 1 << 20));
+  ASSERT_EQ(reference["cases"].size(), 12U);
+  for (const auto& c : reference["cases"]) {
+    const std::string name = c["network"];
+    SCOPED_TRACE(fmt::format("{}, seed {}", name, c["seed"].get<std::uint32_t>()));
+    const auto input = c["input"].get<std::array<std::size_t, 3>>();
+    Architecture architecture{.input = {input[0], input[1], input[2]},
+                              .layers = name.starts_with("lstm")
+                                            ? std::vector<Layer>{Lstm{.hidden = 7}, Linear{10}}
+                                            : preset(name, name == "radioml_cnn" ? 4 : 10)};
+    const std::vector<Tensor> names = tensors(architecture);
+    Vector<float> parameters = pytorch_parameters(architecture, c["seed"].get<std::uint32_t>());
+    const TensorFile content =
+        parse_tensor_file(to_safetensors({std::move(architecture), std::move(parameters), {}}), "");
+    ASSERT_EQ(names.size(), c["digests"].size());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      EXPECT_EQ(fmt::format("{}", digest_of(tensor_named(content, names[i].name).values)), c["digests"][i])
+          << names[i].name;
+    }
+  }
+}
+
+TEST(PytorchParameters, AreNamedByTheCallThatMakesThem) {
+  const Architecture architecture{.input = {2, 2, 1}, .layers = {Linear{3}}};
+  EXPECT_TRUE(std::ranges::equal(starting_parameters("torch.manual_seed(7)", architecture),
+                                 pytorch_parameters(architecture, 7)));
+  for (const char* wrong : {"torch.manual_seed()", "torch.manual_seed(-1)", "torch.manual_seed(1.5)",
+                            "torch.manual_seed(4294967296)"}) {
+    EXPECT_THROW(starting_parameters(wrong, architecture), InputError) << wrong;
+  }
 }
 
 TEST(Safetensors, ConvolutionsByHand) {
