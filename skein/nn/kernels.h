@@ -119,6 +119,25 @@ struct Pool {
 using Source = std::uint16_t;
 inline constexpr Source no_source = 65535;
 
+// C += A' D as in OuterProducts, where D is the gradient `dy` of a max-pool's output, taken back to where its
+// maxima were: the weight gradient of a convolution with small patches. Rows of the gradient are padded with
+// places that count for nothing.
+template <class T>
+struct PooledOuterProducts {
+  std::size_t windows = 0;
+  std::size_t places = 0;  // of a window
+  std::size_t filters = 0;
+  const T* image = nullptr;
+  const Offset* corners = nullptr;  // [window][place]: where its patch begins in the image
+  std::size_t num_runs = 1;
+  std::size_t run_stride = 0;
+  std::size_t run_length = 0;
+  const T* dy = nullptr;           // [window][filter]
+  const Source* source = nullptr;  // [window][padded filter]
+  T* gradient = nullptr;           // [place of the patch][padded filter]
+  T* bias_gradient = nullptr;
+};
+
 // The gradient of a convolution's output behind a max-pool whose windows do not overlap: one number for each
 // window and filter, at the place where its maximum was. As an image, most of it would be zero.
 template <class T>
@@ -160,6 +179,10 @@ struct Kernels {
   void (*pool_tangent)(const Pool<T>&, const T* in, const Source* source, T* out);
   // in = sum of the outputs whose source it is. `in` has padded pixels and must be zero.
   void (*pool_backward)(const Pool<T>&, const T* out, const Source* source, T* in);
+  // The pool of a product's C, which is not kept: rows of A are by window, then by place. Windows have 1 or 4
+  // places, columns are the pool's channels and need no padding, no tails; B should fit the first cache.
+  void (*multiply_pool)(const Product<T>&, const Pool<T>&, T* out, Source* source);
+  void (*pooled_outer_products)(const PooledOuterProducts<T>&);
   // Routes' values and origins (nullptr: not wanted) from `out`, pixels `channels` apart; `corners` as there.
   void (*route)(const Pool<T>&, const T* out, const Source* source, const Offset* corners, T* values,
                 Offset* origins);

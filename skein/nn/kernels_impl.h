@@ -194,20 +194,20 @@ inline std::size_t tile_width(std::size_t left, std::size_t rows) {
 }
 
 // Calls tile(row, column) for tiles that cover rows x columns, column by column: Whole ones, and Narrow ones
-// where less than a whole register is left.
-template <class T, class Whole, class Narrow, class Call>
+// where less than a whole register is left. A row has `sums` of its own in each register.
+template <class T, class Whole, class Narrow, std::size_t sums = 1, class Call>
 inline void cover(std::size_t rows, std::size_t columns, const Call& call) {
   const std::size_t registers = padded<T>(columns) / lanes<T>;
   std::size_t done = 0;
   while (done < registers) {
-    const std::size_t width = tile_width(registers - done, rows);
-    evenly(rows, most_rows[width - 1], [&](std::size_t row, std::size_t size) {
+    const std::size_t width = tile_width(registers - done, rows * sums);
+    evenly(rows, most_rows[width - 1] / sums, [&](std::size_t row, std::size_t size) {
       call(tiles<Whole>[width - 1][size - 1], row, done * lanes<T>);
     });
     done += width;
   }
   if (registers * lanes<T> < padded<T>(columns)) {
-    evenly(rows, most_rows[0], [&](std::size_t row, std::size_t size) {
+    evenly(rows, most_rows[0] / sums, [&](std::size_t row, std::size_t size) {
       call(tiles<Narrow>[0][size - 1], row, registers * lanes<T>);
     });
   }
@@ -1034,6 +1034,188 @@ void pool_backward(const Pool<T>& p, const T* out, const Source* source, T* in) 
   });
 }
 
+// ---- convolutions and their pools in one go
+
+// Sums of some windows' places stay in registers until the maximum of each is known: the convolution's plane
+// is never written.
+template <class T, std::size_t bytes, int places>
+struct PooledTile {
+  using Function = void (*)(const Product<T>&, const Pool<T>&, std::size_t, std::size_t, T*, Source*);
+
+  template <int windows, int width>
+  static void run(const Product<T>& p, const Pool<T>& pool, std::size_t window, std::size_t column, T* out,
+                  Source* source) {
+    constexpr int rows = windows * places;
+    if constexpr (std::size_t{rows} <= most_rows[width - 1]) {
+      using V = Vec<T, bytes>;
+      constexpr std::size_t step = lanes<T, bytes>;
+      V sum[rows][width];
+#pragma GCC unroll 4
+      for (int j = 0; j < width; ++j) {
+        const V start = load<bytes>(p.bias + column + j * step);
+#pragma GCC unroll 8
+        for (int i = 0; i < rows; ++i) {
+          sum[i][j] = start;
+        }
+      }
+      const T* a[rows];
+#pragma GCC unroll 8
+      for (int i = 0; i < rows; ++i) {
+        a[i] = p.a + p.a_rows[window * places + i];
+      }
+      const T* b = p.b + column;
+      const std::size_t b_stride = p.b_stride;
+      const std::size_t length = p.run_length;
+      for (std::size_t run = 0; run < p.num_runs; ++run) {
+#pragma GCC unroll 1
+        for (std::size_t k = 0; k < length; ++k) {
+          V right[width];
+#pragma GCC unroll 4
+          for (int j = 0; j < width; ++j) {
+            right[j] = load<bytes>(b + j * step);
+            keep(right[j]);
+          }
+#pragma GCC unroll 8
+          for (int i = 0; i < rows; ++i) {
+            const V left = all<bytes>(a[i][k]);
+#pragma GCC unroll 4
+            for (int j = 0; j < width; ++j) {
+              sum[i][j] += left * right[j];
+            }
+          }
+          b += b_stride;
+        }
+#pragma GCC unroll 8
+        for (int i = 0; i < rows; ++i) {
+          a[i] += p.run_stride;
+        }
+      }
+      const V floor = pool.relu ? V{} : all<bytes>(T(-__builtin_huge_valf()));
+#pragma GCC unroll 8
+      for (int w = 0; w < windows; ++w) {
+#pragma GCC unroll 4
+        for (int j = 0; j < width; ++j) {
+          V best = floor;
+          Mask<T, bytes> from = all_sources<T, bytes>(no_source);
+#pragma GCC unroll 4
+          for (int place = 0; place < places; ++place) {
+            const V value = sum[w * places + place][j];
+            const Mask<T, bytes> better = value > best;
+            best = better ? value : best;
+            from = better ? all_sources<T, bytes>(place) : from;
+          }
+          const std::size_t to = (window + w) * pool.channels + column + j * step;
+          store<bytes>(out + to, best);
+          store_source<T, bytes>(source + to, from);
+        }
+      }
+    }
+  }
+};
+
+template <class T, int places>
+void multiply_pool_windows(const Product<T>& p, const Pool<T>& pool, T* out, Source* source) {
+  using Whole = PooledTile<T, whole_register, places>;
+  using Narrow = PooledTile<T, narrow_register, places>;
+  const std::size_t windows = pool.out_height * pool.out_width;
+  cover<T, Whole, Narrow, places>(
+      windows, pool.channels,
+      [&](auto tile, std::size_t window, std::size_t column) { tile(p, pool, window, column, out, source); });
+}
+
+template <class T>
+void multiply_pool(const Product<T>& p, const Pool<T>& pool, T* out, Source* source) {
+  pool.kernel_height* pool.kernel_width == 4 ? multiply_pool_windows<T, 4>(p, pool, out, source)
+                                             : multiply_pool_windows<T, 1>(p, pool, out, source);
+}
+
+// The gradients of some of a patch's weights, for a register of filters.
+template <class T, std::size_t bytes, int places>
+struct PooledOuterTile {
+  using Function = void (*)(const PooledOuterProducts<T>&, std::size_t, std::size_t);
+
+  template <int rows>
+  static void run(const PooledOuterProducts<T>& p, std::size_t row, std::size_t filter) {
+    using V = Vec<T, bytes>;
+    const std::size_t num_places = places != 0 ? places : p.places;
+    const std::size_t filters = padded<T>(p.filters);
+    std::size_t in_patch[rows];
+    for (int i = 0; i < rows; ++i) {
+      in_patch[i] = (row + i) / p.run_length * p.run_stride + (row + i) % p.run_length;
+    }
+    V sum[2][rows] = {};  // of every other place of a window: one alone would wait for itself
+    const T* dy = p.dy + filter;
+    const Source* source = p.source + filter;
+    const Offset* corner = p.corners;
+#pragma GCC unroll 1
+    for (std::size_t window = 0; window < p.windows; ++window) {
+      const V value = load<bytes>(dy);
+      const Mask<T, bytes> from = load_source<T, bytes>(source);
+#pragma GCC unroll 4
+      for (std::size_t place = 0; place < num_places; ++place) {
+        V here = from == all_sources<T, bytes>(place) ? value : V{};
+        keep(here);
+        const T* patch = p.image + corner[place];
+#pragma GCC unroll 8
+        for (int i = 0; i < rows; ++i) {
+          sum[place % 2][i] += here * all<bytes>(patch[in_patch[i]]);
+        }
+      }
+      dy += p.filters;
+      source += filters;
+      corner += num_places;
+    }
+    for (int i = 0; i < rows; ++i) {
+      T* to = p.gradient + (row + i) * filters + filter;
+      store<bytes>(to, load<bytes>(to) + (sum[0][i] + sum[1][i]));
+    }
+  }
+};
+
+template <class Tile>
+inline constexpr typename Tile::Function pooled_outer_tiles[4] = {
+    Tile::template run<1>, Tile::template run<2>, Tile::template run<3>, Tile::template run<4>};
+
+template <class T, std::size_t bytes>
+void pooled_bias(const PooledOuterProducts<T>& p, std::size_t filter) {
+  using V = Vec<T, bytes>;
+  const Mask<T, bytes> none = all_sources<T, bytes>(no_source);
+  V sum[4] = {};
+  for (std::size_t window = 0; window < p.windows; ++window) {
+    const Mask<T, bytes> from = load_source<T, bytes>(p.source + window * padded<T>(p.filters) + filter);
+    sum[window % 4] += from == none ? V{} : load<bytes>(p.dy + window * p.filters + filter);
+  }
+  T* to = p.bias_gradient + filter;
+  store<bytes>(to, load<bytes>(to) + ((sum[0] + sum[1]) + (sum[2] + sum[3])));
+}
+
+template <class T, std::size_t bytes, int places>
+void pooled_outer_products_of(const PooledOuterProducts<T>& p) {
+  for (std::size_t filter = 0; filter < p.filters; filter += lanes<T, bytes>) {
+    evenly(p.num_runs * p.run_length, 4, [&](std::size_t row, std::size_t size) {
+      pooled_outer_tiles<PooledOuterTile<T, bytes, places>>[size - 1](p, row, filter);
+    });
+    pooled_bias<T, bytes>(p, filter);
+  }
+}
+
+template <class T, std::size_t bytes>
+void pooled_outer_products_in(const PooledOuterProducts<T>& p) {
+  if (p.places == 4) {
+    pooled_outer_products_of<T, bytes, 4>(p);
+  } else if (p.places == 1) {
+    pooled_outer_products_of<T, bytes, 1>(p);
+  } else {
+    pooled_outer_products_of<T, bytes, 0>(p);
+  }
+}
+
+template <class T>
+void pooled_outer_products(const PooledOuterProducts<T>& p) {
+  padded<T>(p.filters) % lanes<T> == 0 ? pooled_outer_products_in<T, whole_register>(p)
+                                       : pooled_outer_products_in<T, narrow_register>(p);
+}
+
 // ---- routes: sums over windows, in registers along the patches
 
 template <class T, std::size_t bytes>
@@ -1232,6 +1414,8 @@ inline constexpr Kernels<T> table{.name = SKEIN_KERNELS_NAME,
                                   .pool = pool<T>,
                                   .pool_tangent = pool_tangent<T>,
                                   .pool_backward = pool_backward<T>,
+                                  .multiply_pool = multiply_pool<T>,
+                                  .pooled_outer_products = pooled_outer_products<T>,
                                   .route = route<T>,
                                   .routed_outer_products = routed_outer_products<T>,
                                   .routed_spread = routed_spread<T>};

@@ -55,8 +55,7 @@ class ConvolutionOperation final : public Operation<T> {
     for (std::size_t b = 0; b < m.size; ++b) {
       Source* sources = m.sources.data() + b * sources_of(pool_);
       const T* image = with_border(m.x.row(b), scratch, image_slot);
-      convolve(image, weights, weights.bias, plane, false);
-      kernels<T>().pool(pool_, plane, m.y.row(b), sources);
+      convolve_and_pool(image, weights, plane, m.y.row(b), sources);
       if (v != nullptr) {
         convolve(image, direction, direction.bias, plane, false);
         if (m.x_tangent) {
@@ -71,6 +70,8 @@ class ConvolutionOperation final : public Operation<T> {
                 Scratch<T>& scratch) const override {
     if (router_.pays()) {
       routed_backward(m, w, v, sink, scratch);
+    } else if (m.dx.data == nullptr && patch_ <= longest_small_patch) {
+      small_patch_backward(m, v, sink, scratch);
     } else {
       plane_backward(m, w, v, sink, scratch);
     }
@@ -124,10 +125,7 @@ class ConvolutionOperation final : public Operation<T> {
         }
       }
     }
-    for (std::size_t k = 0; k < patch_; ++k) {
-      pour(gradient + k * filters_, layer_.filters, k * layer_.filters, sink.weight, sink.factor);
-    }
-    pour(bias_gradient, layer_.filters, 0, sink.bias, sink.factor);
+    pour_padded(gradient, bias_gradient, sink);
   }
 
   void routed_backward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, const Sink<T>& sink,
@@ -173,6 +171,42 @@ class ConvolutionOperation final : public Operation<T> {
     }
     pour(bias_gradient, layer_.filters, 0, sink.bias, sink.factor);
   }
+
+  // For the network's first layer: nobody wants dx, and an image has no tangent.
+  void small_patch_backward(Memory<T>& m, const Weights<T>* v, const Sink<T>& sink,
+                            Scratch<T>& scratch) const {
+    T* gradient = scratch.get(gradient_slot, (patch_ + 1) * filters_);
+    T* bias_gradient = gradient + patch_ * filters_;
+    std::fill_n(gradient, (patch_ + 1) * filters_, T(0));
+    for (std::size_t b = 0; b < m.size; ++b) {
+      kernels<T>().pooled_outer_products({.windows = router_.windows(),
+                                          .places = router_.places(),
+                                          .filters = layer_.filters,
+                                          .image = with_border(m.x.row(b), scratch, image_slot),
+                                          .corners = router_.corners(),
+                                          .num_runs = layer_.kernel[0],
+                                          .run_stride = image_.width * image_.channels,
+                                          .run_length = run_,
+                                          .dy = m.dy.row(v == nullptr ? b : m.size + b),
+                                          .source = m.sources.data() + b * sources_of(pool_),
+                                          .gradient = gradient,
+                                          .bias_gradient = bias_gradient});
+    }
+    pour_padded(gradient, bias_gradient, sink);
+  }
+
+  void pour_padded(const T* gradient, const T* bias_gradient, const Sink<T>& sink) const {
+    for (std::size_t k = 0; k < patch_; ++k) {
+      pour(gradient + k * filters_, layer_.filters, k * layer_.filters, sink.weight, sink.factor);
+    }
+    pour(bias_gradient, layer_.filters, 0, sink.bias, sink.factor);
+  }
+
+  // Patches up to this are summed straight from the pool's gradient: every place of a window costs products,
+  // most of them with zero, but no plane has to be filled and read.
+  static constexpr std::size_t longest_small_patch = 12;
+  // Weights that stay in the first cache while a whole image passes.
+  static constexpr std::size_t most_weights_to_pool = 6144;
 
   enum Slot : std::size_t {
     plane_slot,
@@ -296,6 +330,22 @@ class ConvolutionOperation final : public Operation<T> {
     product.c = plane;
     product.add = add;
     kernels<T>().multiply(product);
+  }
+
+  // In one go where windows do not overlap, as then no sum is needed twice.
+  void convolve_and_pool(const T* image, const Packed& weights, T* plane, T* y, Source* sources) const {
+    const bool fits =
+        filters_ == layer_.filters && weights.tails == nullptr && patch_ * filters_ <= most_weights_to_pool;
+    if (router_.apart() && fits && (router_.places() == 4 || router_.places() == 1)) {
+      Product<T> product = convolution(weights);
+      product.a = image;
+      product.a_rows = router_.corners();
+      product.bias = weights.bias;
+      kernels<T>().multiply_pool(product, pool_, y, sources);
+    } else {
+      convolve(image, weights, weights.bias, plane, false);
+      kernels<T>().pool(pool_, plane, y, sources);
+    }
   }
 
   void correlate(const T* image, const T* plane, T* gradient) const {

@@ -27,9 +27,6 @@ class Router {
     patch_.filters = pool.channels;
     patch_.places = pool.kernel_height * pool.kernel_width;
     patch_.row = patch.num_runs * padded<T>(patch.run_length);
-    if (!pays()) {
-      return;
-    }
     for (std::size_t y = 0; y < pool.out_height; ++y) {
       for (std::size_t x = 0; x < pool.out_width; ++x) {
         for (std::size_t place = 0; place < patch_.places; ++place) {
@@ -44,12 +41,18 @@ class Router {
   // Whether it saves half of the products: windows must not overlap, and patches be long enough for
   // registers.
   [[nodiscard]] bool pays() const {
-    const bool apart = pool_.step_y >= pool_.kernel_height && pool_.step_x >= pool_.kernel_width;
-    return apart && 2 * patch_.row <= patch_.places * patch_.num_runs * patch_.run_length;
+    return apart() && 2 * patch_.row <= patch_.places * patch_.num_runs * patch_.run_length;
+  }
+
+  [[nodiscard]] bool apart() const {
+    return pool_.step_y >= pool_.kernel_height && pool_.step_x >= pool_.kernel_width;
   }
 
   [[nodiscard]] std::size_t row() const { return patch_.row; }
   [[nodiscard]] std::size_t windows() const { return patch_.windows; }
+  [[nodiscard]] std::size_t places() const { return patch_.places; }
+  // [window][place]: where the patch begins in the image.
+  [[nodiscard]] const Offset* corners() const { return corners_.data(); }
 
   // Routes of dy; with lists, which only spreading needs, if they are wanted.
   Routes<T> route(const T* dy, const Source* sources, T* values, bool with_lists,
