@@ -148,8 +148,8 @@ struct Routes {
   const T* values = nullptr;        // [window][padded filter]; 0 where it goes nowhere
   const Offset* origins = nullptr;  // [window][padded filter]: where the patch behind it begins in the image
   const Offset* corners = nullptr;  // [window][place]: the same for each place
-  const std::uint16_t* lists = nullptr;   // [window][place][filter]: the filters that go there
-  const std::uint16_t* counts = nullptr;  // [window][place]: how many these are
+  const std::uint32_t* chosen =
+      nullptr;  // [window][place][filter / 32]: a bit for each filter that goes there
   // A patch of the image, as in a Product; in rows of weights and gradients its runs are padded.
   std::size_t num_runs = 1;
   std::size_t run_stride = 0;
@@ -186,6 +186,8 @@ struct Kernels {
   // Routes' values and origins (nullptr: not wanted) from `out`, pixels `channels` apart; `corners` as there.
   void (*route)(const Pool<T>&, const T* out, const Source* source, const Offset* corners, T* values,
                 Offset* origins);
+  // Routes' chosen.
+  void (*choose)(const Pool<T>&, const Source* source, std::uint32_t* chosen);
   // gradient[filter] += sum over windows of value * patch; what is put into the runs' padding counts for
   // nothing.
   void (*routed_outer_products)(const Routes<T>&, const T* image, T* gradient);

@@ -42,6 +42,13 @@ inline __attribute__((always_inline)) void keep(V& value) {
 #endif
 }
 
+// Keeps an address that grows in one register: the compiler would rather have one for each place that is
+// read from there, and run out of them.
+template <class T>
+inline __attribute__((always_inline)) void keep_address(const T*& address) {
+  __asm__("" : "+r"(address));
+}
+
 constexpr std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
 constexpr std::size_t larger(std::size_t a, std::size_t b) { return a < b ? b : a; }
 
@@ -194,20 +201,20 @@ inline std::size_t tile_width(std::size_t left, std::size_t rows) {
 }
 
 // Calls tile(row, column) for tiles that cover rows x columns, column by column: Whole ones, and Narrow ones
-// where less than a whole register is left. A row has `sums` of its own in each register.
-template <class T, class Whole, class Narrow, std::size_t sums = 1, class Call>
+// where less than a whole register is left.
+template <class T, class Whole, class Narrow, class Call>
 inline void cover(std::size_t rows, std::size_t columns, const Call& call) {
   const std::size_t registers = padded<T>(columns) / lanes<T>;
   std::size_t done = 0;
   while (done < registers) {
-    const std::size_t width = tile_width(registers - done, rows * sums);
-    evenly(rows, most_rows[width - 1] / sums, [&](std::size_t row, std::size_t size) {
+    const std::size_t width = tile_width(registers - done, rows);
+    evenly(rows, most_rows[width - 1], [&](std::size_t row, std::size_t size) {
       call(tiles<Whole>[width - 1][size - 1], row, done * lanes<T>);
     });
     done += width;
   }
   if (registers * lanes<T> < padded<T>(columns)) {
-    evenly(rows, most_rows[0] / sums, [&](std::size_t row, std::size_t size) {
+    evenly(rows, most_rows[0], [&](std::size_t row, std::size_t size) {
       call(tiles<Narrow>[0][size - 1], row, registers * lanes<T>);
     });
   }
@@ -1038,89 +1045,111 @@ void pool_backward(const Pool<T>& p, const T* out, const Source* source, T* in) 
 
 // Sums of some windows' places stay in registers until the maximum of each is known: the convolution's plane
 // is never written.
-template <class T, std::size_t bytes, int places>
-struct PooledTile {
-  using Function = void (*)(const Product<T>&, const Pool<T>&, std::size_t, std::size_t, T*, Source*);
-
-  template <int windows, int width>
-  static void run(const Product<T>& p, const Pool<T>& pool, std::size_t window, std::size_t column, T* out,
-                  Source* source) {
-    constexpr int rows = windows * places;
-    if constexpr (std::size_t{rows} <= most_rows[width - 1]) {
-      using V = Vec<T, bytes>;
-      constexpr std::size_t step = lanes<T, bytes>;
-      V sum[rows][width];
+template <class T, std::size_t bytes, int places, int windows, int width>
+inline __attribute__((always_inline)) void pooled_tile(const Product<T>& p, const Pool<T>& pool,
+                                                       std::size_t window, std::size_t column, T* out,
+                                                       Source* source) {
+  using V = Vec<T, bytes>;
+  constexpr std::size_t step = lanes<T, bytes>;
+  constexpr int rows = windows * places;
+  V sum[rows][width];
 #pragma GCC unroll 4
-      for (int j = 0; j < width; ++j) {
-        const V start = load<bytes>(p.bias + column + j * step);
+  for (int j = 0; j < width; ++j) {
+    const V start = load<bytes>(p.bias + column + j * step);
 #pragma GCC unroll 8
-        for (int i = 0; i < rows; ++i) {
-          sum[i][j] = start;
-        }
-      }
-      const T* a[rows];
-#pragma GCC unroll 8
-      for (int i = 0; i < rows; ++i) {
-        a[i] = p.a + p.a_rows[window * places + i];
-      }
-      const T* b = p.b + column;
-      const std::size_t b_stride = p.b_stride;
-      const std::size_t length = p.run_length;
-      for (std::size_t run = 0; run < p.num_runs; ++run) {
-#pragma GCC unroll 1
-        for (std::size_t k = 0; k < length; ++k) {
-          V right[width];
-#pragma GCC unroll 4
-          for (int j = 0; j < width; ++j) {
-            right[j] = load<bytes>(b + j * step);
-            keep(right[j]);
-          }
-#pragma GCC unroll 8
-          for (int i = 0; i < rows; ++i) {
-            const V left = all<bytes>(a[i][k]);
-#pragma GCC unroll 4
-            for (int j = 0; j < width; ++j) {
-              sum[i][j] += left * right[j];
-            }
-          }
-          b += b_stride;
-        }
-#pragma GCC unroll 8
-        for (int i = 0; i < rows; ++i) {
-          a[i] += p.run_stride;
-        }
-      }
-      const V floor = pool.relu ? V{} : all<bytes>(T(-__builtin_huge_valf()));
-#pragma GCC unroll 8
-      for (int w = 0; w < windows; ++w) {
-#pragma GCC unroll 4
-        for (int j = 0; j < width; ++j) {
-          V best = floor;
-          Mask<T, bytes> from = all_sources<T, bytes>(no_source);
-#pragma GCC unroll 4
-          for (int place = 0; place < places; ++place) {
-            const V value = sum[w * places + place][j];
-            const Mask<T, bytes> better = value > best;
-            best = better ? value : best;
-            from = better ? all_sources<T, bytes>(place) : from;
-          }
-          const std::size_t to = (window + w) * pool.channels + column + j * step;
-          store<bytes>(out + to, best);
-          store_source<T, bytes>(source + to, from);
-        }
-      }
+    for (int i = 0; i < rows; ++i) {
+      sum[i][j] = start;
     }
   }
-};
+  std::size_t at[rows];
+#pragma GCC unroll 8
+  for (int i = 0; i < rows; ++i) {
+    at[i] = p.a_rows[window * places + i];
+  }
+  const T* a = p.a;
+  const T* b = p.b + column;
+  const std::size_t b_stride = p.b_stride;
+  for (std::size_t run = 0; run < p.num_runs; ++run) {
+    const T* const end = a + p.run_length;
+#pragma GCC unroll 1
+    while (a != end) {
+      V right[width];
+#pragma GCC unroll 4
+      for (int j = 0; j < width; ++j) {
+        right[j] = load<bytes>(b + j * step);
+        keep(right[j]);
+      }
+#pragma GCC unroll 8
+      for (int i = 0; i < rows; ++i) {
+        const V left = all<bytes>(a[at[i]]);
+#pragma GCC unroll 4
+        for (int j = 0; j < width; ++j) {
+          sum[i][j] += left * right[j];
+        }
+      }
+      b += b_stride;
+      ++a;
+      keep_address(a);
+    }
+    a += p.run_stride - p.run_length;
+  }
+  const V floor = pool.relu ? V{} : all<bytes>(T(-__builtin_huge_valf()));
+#pragma GCC unroll 8
+  for (int w = 0; w < windows; ++w) {
+#pragma GCC unroll 4
+    for (int j = 0; j < width; ++j) {
+      V best = floor;
+      Mask<T, bytes> from = all_sources<T, bytes>(no_source);
+#pragma GCC unroll 4
+      for (int place = 0; place < places; ++place) {
+        const V value = sum[w * places + place][j];
+        const Mask<T, bytes> better = value > best;
+        best = better ? value : best;
+        from = better ? all_sources<T, bytes>(place) : from;
+      }
+      const std::size_t to = (window + w) * pool.channels + column + j * step;
+      store<bytes>(out + to, best);
+      store_source<T, bytes>(source + to, from);
+    }
+  }
+}
+
+// All windows for some registers of filters. The last tile is moved back to end with the last window; what it
+// finds a second time is the same.
+template <class T, std::size_t bytes, int places, int width>
+void pooled_columns(const Product<T>& p, const Pool<T>& pool, std::size_t column, T* out, Source* source) {
+  constexpr std::size_t at_once = most_rows[width - 1] / places;
+  const std::size_t windows = pool.out_height * pool.out_width;
+  if (windows < at_once) {
+    for (std::size_t window = 0; window < windows; ++window) {
+      pooled_tile<T, bytes, places, 1, width>(p, pool, window, column, out, source);
+    }
+    return;
+  }
+  for (std::size_t window = 0; window < windows; window += at_once) {
+    pooled_tile<T, bytes, places, at_once, width>(p, pool, smaller(window, windows - at_once), column, out,
+                                                  source);
+  }
+}
 
 template <class T, int places>
 void multiply_pool_windows(const Product<T>& p, const Pool<T>& pool, T* out, Source* source) {
-  using Whole = PooledTile<T, whole_register, places>;
-  using Narrow = PooledTile<T, narrow_register, places>;
-  const std::size_t windows = pool.out_height * pool.out_width;
-  cover<T, Whole, Narrow, places>(
-      windows, pool.channels,
-      [&](auto tile, std::size_t window, std::size_t column) { tile(p, pool, window, column, out, source); });
+  const std::size_t registers = pool.channels / lanes<T>;
+  for (std::size_t done = 0; done < registers;) {
+    const std::size_t width = registers - done == 1 || registers - done == 3 ? registers - done : 2;
+    const std::size_t column = done * lanes<T>;
+    if (width == 1) {
+      pooled_columns<T, whole_register, places, 1>(p, pool, column, out, source);
+    } else if (width == 2) {
+      pooled_columns<T, whole_register, places, 2>(p, pool, column, out, source);
+    } else {
+      pooled_columns<T, whole_register, places, 3>(p, pool, column, out, source);
+    }
+    done += width;
+  }
+  if (registers * lanes<T> < pool.channels) {
+    pooled_columns<T, narrow_register, places, 1>(p, pool, registers * lanes<T>, out, source);
+  }
 }
 
 template <class T>
@@ -1261,6 +1290,61 @@ void route(const Pool<T>& p, const T* out, const Source* source, const Offset* c
   });
 }
 
+// The bits of all lanes together.
+template <class V, std::size_t... places>
+inline __attribute__((always_inline)) auto either_half(V v, Places<places...> /*of a half*/) {
+  return __builtin_shufflevector(v, v, places...) |
+         __builtin_shufflevector(v, v, (places + sizeof...(places))...);
+}
+template <class V>
+inline __attribute__((always_inline)) std::uint32_t bits_of(V v) {
+  constexpr std::size_t size = sizeof(V) / sizeof(v[0]);
+  if constexpr (size == 2) {
+    return static_cast<std::uint32_t>(v[0] | v[1]);
+  } else {
+    return bits_of(either_half(v, typename PlacesTo<size / 2>::Type{}));
+  }
+}
+
+template <class T, std::size_t bytes>
+inline __attribute__((always_inline)) Mask<T, bytes> lane_bits() {
+  Mask<T, bytes> bits{};
+  for (std::size_t lane = 0; lane < lanes<T, bytes>; ++lane) {
+    bits[lane] = 1U << lane;
+  }
+  return bits;
+}
+
+template <class T, std::size_t bytes>
+void choose_in(const Pool<T>& p, const Source* source, std::uint32_t* chosen) {
+  constexpr std::size_t in_word = 32;
+  const std::size_t places = p.kernel_height * p.kernel_width;
+  const std::size_t channels = padded<T>(p.channels);
+  const Mask<T, bytes> bits = lane_bits<T, bytes>();
+  for (std::size_t window = 0; window < p.out_height * p.out_width; ++window) {
+    for (std::size_t place = 0; place < places; ++place) {
+      const Mask<T, bytes> here = all_sources<T, bytes>(place);
+      for (std::size_t begin = 0; begin < p.channels; begin += in_word) {
+        const std::size_t end = smaller(begin + in_word, channels);
+        Mask<T, bytes> word{};
+        for (std::size_t c = begin; c < end; c += lanes<T, bytes>) {
+          const Mask<T, bytes> from = load_source<T, bytes>(source + c);
+          word |= (from == here ? bits : Mask<T, bytes>{}) << static_cast<int>(c - begin);
+        }
+        const std::size_t count = smaller(in_word, p.channels - begin);  // the rest is padding
+        *chosen++ = bits_of(word) & (~std::uint32_t{0} >> (in_word - count));
+      }
+    }
+    source += channels;
+  }
+}
+
+template <class T>
+void choose(const Pool<T>& p, const Source* source, std::uint32_t* chosen) {
+  padded<T>(p.channels) % lanes<T> == 0 ? choose_in<T, whole_register>(p, source, chosen)
+                                        : choose_in<T, narrow_register>(p, source, chosen);
+}
+
 // Some registers of a patch: where they begin in it.
 template <std::size_t bytes, class T, class Call>
 inline void for_patch_registers(const Routes<T>& p, const Call& call) {
@@ -1323,20 +1407,21 @@ struct RoutedSpreadTile {
     using V = Vec<T, bytes>;
     constexpr std::size_t step = lanes<T, bytes>;
     const std::size_t row = p.row;
+    const std::uint32_t* chosen = p.chosen;
     const T* values = p.values;
     for (std::size_t window = 0; window < p.windows; ++window) {
       for (std::size_t at = window * p.places; at < (window + 1) * p.places; ++at) {
-        const std::uint16_t* list = p.lists + at * p.filters;
-        const std::size_t listed = p.counts[at];
         V sum[count] = {};
+        for (std::size_t begin = 0; begin < p.filters; begin += 32) {
 #pragma GCC unroll 1
-        for (std::size_t i = 0; i < listed; ++i) {
-          const std::size_t filter = list[i];
-          const V value = all<bytes>(values[filter]);
-          const T* weight = weights + filter * row;
+          for (std::uint32_t bits = *chosen++; bits != 0; bits &= bits - 1) {
+            const std::size_t filter = begin + static_cast<std::size_t>(__builtin_ctz(bits));
+            const V value = all<bytes>(values[filter]);
+            const T* weight = weights + filter * row;
 #pragma GCC unroll 8
-          for (int j = 0; j < count; ++j) {
-            sum[j] += value * load<bytes>(weight + j * step);
+            for (int j = 0; j < count; ++j) {
+              sum[j] += value * load<bytes>(weight + j * step);
+            }
           }
         }
         T* patch = image + p.corners[at];
@@ -1417,6 +1502,7 @@ inline constexpr Kernels<T> table{.name = SKEIN_KERNELS_NAME,
                                   .multiply_pool = multiply_pool<T>,
                                   .pooled_outer_products = pooled_outer_products<T>,
                                   .route = route<T>,
+                                  .choose = choose<T>,
                                   .routed_outer_products = routed_outer_products<T>,
                                   .routed_spread = routed_spread<T>};
 

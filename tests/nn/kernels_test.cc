@@ -287,7 +287,7 @@ TYPED_TEST(KernelsTest, Routes) {
     for (std::uint64_t trial = 0; trial < num_trials; ++trial) {
       SCOPED_TRACE(std::string(kernels->name) + ", trial " + std::to_string(trial));
       RandomStream stream(1, "routes", trial);
-      const Pool<T> pool{.channels = 1 + stream.below(40),
+      const Pool<T> pool{.channels = 1 + stream.below(80),
                          .out_height = 1 + stream.below(3),
                          .out_width = 1 + stream.below(4),
                          .kernel_height = 1 + stream.below(3),
@@ -310,19 +310,12 @@ TYPED_TEST(KernelsTest, Routes) {
       Vector<T> values(routes.windows * filters);
       std::vector<Offset> origins(routes.windows * filters);
       kernels->route(pool, out.data(), sources.data(), corners.data(), values.data(), origins.data());
-      std::vector<std::uint16_t> lists(corners.size() * pool.channels);
-      std::vector<std::uint16_t> counts(corners.size());
-      for (std::size_t i = 0; i < sources.size(); ++i) {
-        const std::size_t at = i / filters * routes.places + sources[i];
-        if (i % filters < pool.channels && sources[i] != no_source) {
-          lists[at * pool.channels + counts[at]++] = static_cast<std::uint16_t>(i % filters);
-        }
-      }
+      std::vector<std::uint32_t> chosen(corners.size() * ((pool.channels + 31) / 32));
+      kernels->choose(pool, sources.data(), chosen.data());
       routes.values = values.data();
       routes.origins = origins.data();
       routes.corners = corners.data();
-      routes.lists = lists.data();
-      routes.counts = counts.data();
+      routes.chosen = chosen.data();
 
       const Vector<T> image = whole_numbers<T>(50 + routes.num_runs * routes.run_stride, stream);
       const Vector<T> weights = padded_rows<T>(pool.channels * routes.num_runs, routes.run_length, stream);
