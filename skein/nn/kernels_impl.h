@@ -226,10 +226,29 @@ struct MultiplyTile {
 
   template <int rows, int width>
   static void run(const Product<T>& p, const Block& block, std::size_t row, std::size_t column) {
+    if (block.streams && column == 0 && p.fetch == nullptr) {
+      fetch_next<rows>(p, block, row);
+    }
     if (block.streams && row == 0) {
       add_up<rows, width, true>(p, block, row, column);
     } else {
       add_up<rows, width, false>(p, block, row, column);
+    }
+  }
+
+  static const T* row_of(const Product<T>& p, const Block& block, std::size_t row) {
+    return p.a + (p.a_rows != nullptr ? p.a_rows[row] : row * p.a_stride) + block.first_run * p.run_stride +
+           block.begin;
+  }
+
+  // What the next block reads of some rows of A: rows are far apart, and each is read in short pieces.
+  template <int rows>
+  static void fetch_next(const Product<T>& p, const Block& block, std::size_t row) {
+    for (int i = 0; i < rows; ++i) {
+      const T* next = row_of(p, block, row + i) + block.length;
+      for (std::size_t k = 0; k < block.length; k += 64 / sizeof(T)) {
+        __builtin_prefetch(next + k);
+      }
     }
   }
 
@@ -247,8 +266,7 @@ struct MultiplyTile {
     }
     const T* a[rows];
     for (int i = 0; i < rows; ++i) {
-      a[i] = p.a + (p.a_rows != nullptr ? p.a_rows[row + i] : (row + i) * p.a_stride) +
-             block.first_run * p.run_stride + block.begin;
+      a[i] = row_of(p, block, row + i);
     }
     const T* b = p.b + (block.first_run * p.run_length + block.begin) * p.b_stride + column;
     const std::size_t b_stride = p.b_stride;
@@ -265,8 +283,10 @@ struct MultiplyTile {
           keep(right[j]);
         }
         if constexpr (streams) {
-          __builtin_prefetch(next);
-          __builtin_prefetch(next + (width * step - 1));
+#pragma GCC unroll 4
+          for (int j = 0; j < width; ++j) {
+            __builtin_prefetch(next + j * step);
+          }
           next += next_stride;
         }
 #pragma GCC unroll 8
