@@ -1,9 +1,9 @@
 // The loops where training spends its time, as vector code.
 //
-// The same source (kernels_impl.h) is compiled for plain x86-64 (or whatever the machine is), for AVX2 with
-// fused multiply-add, and for AVX-512; the best one that this processor has is chosen when the program
-// starts. The environment variable SKEIN_KERNELS=baseline or avx2 asks for a plainer one. All give the same
-// numbers to rounding.
+// The same source (kernels_impl.h and its parts) is compiled for plain x86-64 (or whatever the machine is),
+// for AVX2 with fused multiply-add, and for AVX-512; the best one that this processor has is chosen when the
+// program starts. The environment variable SKEIN_KERNELS=baseline or avx2 asks for a plainer one. All give
+// the same numbers to rounding.
 //
 // Matrices are stored row by row; a stride is the distance between rows in numbers. Kernels work in whole
 // registers: where a row's length is not a multiple of `padding`, they read and write up to the next
