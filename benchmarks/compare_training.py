@@ -5,12 +5,17 @@
 
 builds the benchmark and runs this. A cell is NETWORK,BATCH,KIND; a part may be left empty for all of its values:
 --cells M,,exact. A row has milliseconds per update of PyTorch (its defaults, then its best settings) and of Skein
-on one thread, how many times faster Skein is, the share that its useful operations reach of this machine's
-matrix-product peak (OpenBLAS on one thread, the best seen during the run), and how much two threads bring: two
-independent workers, against one worker on one thread. PyTorch's two threads are the better of two processes and
-of two threads within operations. The last column holds the row against the project's targets, those of speed
-against PyTorch as it comes; what its best settings (of several that people try) make of it stands beside. The exit
-code is 1 if a target is missed.
+on one thread, how many times faster Skein is, shares of this machine's matrix-product peak (OpenBLAS on one
+thread, the best seen during the run), and how much two threads bring: two independent workers, against one worker
+on one thread. PyTorch's two threads are the better of two processes and of two threads within operations. The last
+column holds the row against the project's targets, those of speed against PyTorch as it comes; what its best
+settings (of several that people try) make of it stands beside. The exit code is 1 if a target is missed.
+
+There are two shares. The dense one is that of a program that makes the same update with dense gradients in the same
+time: it counts every product of every layer, also those that Skein leaves out because they are with zeros (behind
+pools whose windows do not overlap) or puts in another form (low-rank steps of linear layers). It may be above
+100 %, and the target of 65 % is held against it. The executed one counts what is really multiplied: how busy the
+multipliers are.
 """
 
 import argparse
@@ -37,7 +42,7 @@ AT_BATCH_4 = {
     "exact": {"M": 4.0, "Ms2": 8.0, "C": 3.0},
 }
 FROM_BATCH_32 = {"first_order": {"M": 3.0, "Ms2": 6.0, "C": 2.2}}
-SHARE_OF_PEAK = 0.65  # first-order, from batch 10 on
+SHARE_OF_PEAK = 0.65  # of dense operations; first-order, from batch 10 on
 TWO_THREADS = 1.75
 
 
@@ -90,7 +95,8 @@ class Programs:
         """One measurement of each, in turn: updates a second, PyTorch's by setting."""
         peer = rates(self.peers[0].measure(cell)[self.clock])
         ours = self.ours.measure(cell)
-        return {"peer": peer, "ours": 1 / ours[self.clock], "operations": ours["operations_per_update"]}
+        operations = {"operations": ours["operations_per_update"], "executed": ours["executed_per_update"]}
+        return {"peer": peer, "ours": 1 / ours[self.clock], **operations}
 
     def wide_round(self, cell):
         """The same on two threads; PyTorch's as two processes, and as two threads within operations."""
@@ -139,27 +145,34 @@ def misses(network, batch, kind, result, peak):
     if peak and kind == "first_order" and batch >= 10:
         share = result["ours"] * result["operations"] / peak
         if share < SHARE_OF_PEAK:
-            found.append(f"{100 * share:.0f} < {100 * SHARE_OF_PEAK:.0f} % of peak")
+            found.append(f"dense {100 * share:.0f} < {100 * SHARE_OF_PEAK:.0f} % of peak")
     if "wide_ours" in result and result["wide_ours"] < TWO_THREADS * result["ours"]:
         found.append(f"{result['wide_ours'] / result['ours']:.2f} < {TWO_THREADS:g} on two threads")
     return found
 
 
 HEADER = (
-    "network batch kind          PyTorch     best    Skein   times   times   target   GFLOP/s   share   two threads\n"
-    "                                 ms       ms       ms PyTorch    best                  of peak   ours  times best"
+    "network batch kind          PyTorch     best    Skein   times   times   target    dense  share  executed  share"
+    "   two threads\n"
+    "                                 ms       ms       ms PyTorch    best           GFLOP/s of peak  GFLOP/s of peak"
+    "   ours  times best"
 )
 
 
+def speed(result, operations, peak):
+    """GFLOP/s and their share of the peak."""
+    rate = result["ours"] * result[operations]
+    return f"{rate / 1e9:>8.1f} {f'{100 * rate / peak:.0f} %' if peak else '-':>6}"
+
+
 def row(network, batch, kind, result, peak):
-    speed = result["ours"] * result["operations"]
     default = result["peer"]["default"]
     wanted = target(network, batch, kind)
     text = (
         f"{network:<7} {batch:>5} {kind:<13}{1e3 / default:>8.2f} {1e3 / max(result['peer'].values()):>8.2f}"
         f" {1e3 / result['ours']:>8.3f} {times_default(result):>7.1f} {times_best(result):>7.1f}"
         f" {wanted if wanted is not None else '-':>8}"
-        f" {speed / 1e9:>9.1f} {f'{100 * speed / peak:.0f} %' if peak else '-':>7}"
+        f" {speed(result, 'operations', peak)}  {speed(result, 'executed', peak)}"
     )
     if "wide_ours" in result:
         wide = result["wide_ours"]

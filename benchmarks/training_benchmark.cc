@@ -6,7 +6,8 @@
 // A cell is NETWORK,BATCH,KIND[,THREADS] as in M,4,first_order,2: threads are independent workers, each with
 // an engine and a model of its own. The cell "peak" is OpenBLAS's single-precision product of 2048 x 2048
 // matrices on one thread. Without cells they are read from standard input, one a line. Each gives a line of
-// JSON. scripts/benchmark-training runs this and the peer cell by cell and compares them.
+// JSON, with the operations of an update made densely and with those that are executed.
+// scripts/benchmark-training runs this and the peer cell by cell and compares them.
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -29,6 +30,7 @@
 
 #include "skein/base/random.h"
 #include "skein/nn/engine.h"
+#include "skein/nn/kernels.h"
 #include "skein/nn/presets.h"
 
 namespace skein::nn {
@@ -104,6 +106,82 @@ double update_operations(const Architecture& architecture, MetaGradient kind, st
                        : kind == MetaGradient::hessian_free ? 2.0 * gradient
                                                             : 0.0;
   return static_cast<double>(batch) * (2.0 * gradient + third);
+}
+
+// A layer's products of one sample as the engine makes them.
+struct ExecutedProducts {
+  double forward = 0.0;
+  double backward = 0.0;  // for the gradient of the weights, and once more for that of the inputs
+  double low_rank = 0.0;  // with a step of the weights that is kept as a batch's factors; 0: it is formed
+};
+
+// The share of a convolution's products that are made backward. A pool whose windows do not overlap sends
+// each window's gradient to one place; the engine leaves the others out where that saves half.
+double backward_share(const Architecture& architecture, std::size_t layer, const Shape& output) {
+  const std::vector<Layer>& layers = architecture.layers;
+  const auto& convolution = std::get<Convolution>(layers[layer]);
+  std::size_t next = layer + 1;
+  next += next < layers.size() && std::holds_alternative<Relu>(layers[next]) ? 1 : 0;
+  if (next >= layers.size() || !std::holds_alternative<MaxPool>(layers[next])) {
+    return 1.0;
+  }
+  const auto& pool = std::get<MaxPool>(layers[next]);
+  const Shape pooled = shapes(architecture)[next];
+  const std::size_t channels =
+      layer == 0 ? architecture.input.channels : shapes(architecture)[layer - 1].channels;
+  const std::size_t run = convolution.kernel[1] * channels;
+  const bool apart = pool.stride[0] >= pool.kernel[0] && pool.stride[1] >= pool.kernel[1];
+  if (!apart || 2 * padded<float>(run) > pool.kernel[0] * pool.kernel[1] * run) {
+    return 1.0;
+  }
+  return static_cast<double>(pooled.height * pooled.width) /
+         static_cast<double>(output.height * output.width);
+}
+
+std::vector<ExecutedProducts> executed_products(const Architecture& architecture, std::size_t batch) {
+  constexpr std::size_t least_low_rank_weights = 16384;
+  std::vector<ExecutedProducts> products;
+  const std::vector<Shape> outputs = shapes(architecture);
+  for (const Tensor& tensor : tensors(architecture)) {
+    if (!tensor.name.ends_with(".weight")) {
+      continue;
+    }
+    const Shape& output = outputs[tensor.layer];
+    ExecutedProducts& layer = products.emplace_back();
+    if (std::holds_alternative<Linear>(architecture.layers[tensor.layer])) {
+      layer.forward = layer.backward = static_cast<double>(tensor.size);
+      if (output.size() >= 2 * batch && tensor.size >= least_low_rank_weights) {
+        layer.low_rank = static_cast<double>(batch * (tensor.size / output.size() + output.size()));
+      }
+    } else {
+      layer.forward = static_cast<double>(tensor.size * output.height * output.width);
+      layer.backward = layer.forward * backward_share(architecture, tensor.layer, output);
+    }
+  }
+  return products;
+}
+
+// The same updates as update_operations, with the operations that are executed: fewer backward behind some
+// pools, and where a linear layer's step stays low-rank, two thin products instead of forming it.
+double executed_operations(const Architecture& architecture, MetaGradient kind, std::size_t batch) {
+  const std::vector<ExecutedProducts> products = executed_products(architecture, batch);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    const auto& [forward, backward, low_rank] = products[i];
+    const bool formed = low_rank == 0.0;
+    const double inputs = i == 0 ? 0.0 : 1.0;  // whether they have a gradient, and a tangent
+    const double shifted = forward + low_rank + inputs * (backward + low_rank);
+    sum += forward + inputs * backward + (formed ? backward : 0.0);
+    sum += shifted + (formed || kind == MetaGradient::first_order ? backward : 0.0);
+    if (kind == MetaGradient::hessian_free) {
+      sum += 2.0 * shifted + (formed ? 2.0 : 3.0) * backward;
+    } else if (kind == MetaGradient::exact) {
+      sum += (1.0 + inputs) * forward + (formed ? forward : low_rank);
+      sum += inputs * (2.0 * backward + (formed ? backward : low_rank));
+      sum += (1.0 + inputs) * backward + (formed ? 0.0 : backward);
+    }
+  }
+  return 2.0 * static_cast<double>(batch) * sum;
 }
 
 // Of the calling thread: what other programs do on the machine does not count.
@@ -262,8 +340,9 @@ bool measure(std::string_view text, double seconds) {
     const Seconds median = update_seconds(*cell, seconds);
     fmt::print(
         "{{\"cell\": \"{}\", \"seconds\": {:.6g}, \"processor_seconds\": {:.6g}, \"operations_per_update\": "
-        "{:.6g}}}\n",
-        text, median.wall, median.processor, update_operations(architecture, cell->kind, cell->batch));
+        "{:.6g}, \"executed_per_update\": {:.6g}}}\n",
+        text, median.wall, median.processor, update_operations(architecture, cell->kind, cell->batch),
+        executed_operations(architecture, cell->kind, cell->batch));
   }
   std::fflush(stdout);
   return true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <ranges>
 #include <vector>
 
 #include "skein/base/expect.h"
@@ -19,6 +20,8 @@ constexpr std::size_t least_low_rank_weights = 16384;
 // Samples that go through the network together when nothing is learnt from them: enough to keep the vector
 // units busy, no more, as each takes memory for what all layers give.
 constexpr std::size_t scoring_batch = 32;
+// What operations that follow each other give to each other should stay in the second cache.
+constexpr std::size_t cached_bytes = std::size_t{384} << 10U;
 
 // The cross-entropy of softmax(z) against a class; dz is its gradient, times `share`.
 //   loss = log(sum_i e^z_i) - z_class,   dz_i = softmax(z)_i - [i = class]
@@ -45,13 +48,14 @@ double cross_entropy(const auto& z, std::size_t label, std::size_t size, double 
 
 }  // namespace
 
-// A batch's way through the network: what every operation keeps of it.
+// A batch's way through the network: what every operation keeps of it. Values and gradients that nobody asks
+// for after the pass are in the workspace, where the next pass puts its own.
 template <class T>
 struct Pass {
   std::size_t size = 0;
   std::vector<Memory<T>> memory;
-  std::vector<Vector<T>> values;     // what each operation gives
-  std::vector<Vector<T>> gradients;  // of that
+  std::vector<Vector<T>> values;     // what operations give to linear layers
+  std::vector<Vector<T>> gradients;  // of what linear layers give
   Vector<T> input;                   // with its tangents, where the first operation needs them
   std::vector<bool> low_rank;        // whose weights' gradient is only in x and dy
 };
@@ -74,16 +78,23 @@ struct Engine<T>::Workspace {
 
   const Plan& plan;
   Pass<T> passes[4];
-  Scratch<T> scratch;
+  std::vector<Scratch<T>> scratch;  // of each operation
+  std::vector<Vector<T>> values;    // of each, where the pass does not keep them
+  std::vector<Vector<T>> gradients;
+  std::vector<std::vector<std::uint16_t>> sources;
   Vector<T> inner;     // parameters after the inner step
   Vector<T> gradient;  // at them
   Vector<T> shifted;
   Vector<T> update;
 
-  explicit Workspace(const Plan& network) : plan(network) {}
+  explicit Workspace(const Plan& network)
+      : plan(network),
+        scratch(plan.steps.size()),
+        values(plan.steps.size()),
+        gradients(plan.steps.size()),
+        sources(plan.steps.size()) {}
 
   static std::size_t stride_of(std::size_t size) { return padded<T>(size) + 2 * padding<T>; }
-  static Rows<T> rows_of(Vector<T>& buffer, std::size_t size) { return {buffer.data(), stride_of(size)}; }
   static void reserve(Vector<T>& buffer, std::size_t size) {
     if (buffer.size() < size) {
       buffer = Vector<T>(size);
@@ -91,6 +102,65 @@ struct Engine<T>::Workspace {
   }
 
   // ---- one way through the network
+
+  [[nodiscard]] bool is_linear(std::size_t i) const { return plan.steps[i].operation->linear_outputs() != 0; }
+  [[nodiscard]] bool feeds_linear(std::size_t i) const {
+    std::size_t next = i + 1;
+    while (next < plan.steps.size() && plan.steps[next].operation->is_dropout()) {
+      ++next;
+    }
+    return next < plan.steps.size() && is_linear(next);
+  }
+  // Without masks, what comes before a dropout sees the same gradient as what comes after it.
+  [[nodiscard]] bool follows_linear(std::size_t i) const {
+    while (i > 0 && plan.steps[i].operation->is_dropout()) {
+      --i;
+    }
+    return is_linear(i);
+  }
+  Rows<T> values_of(Pass<T>& pass, std::size_t i, std::size_t rows) {
+    return reserved_rows(feeds_linear(i) ? pass.values[i] : values[i], rows, plan.steps[i].size);
+  }
+  Rows<T> gradients_of(Pass<T>& pass, std::size_t i, std::size_t rows) {
+    return reserved_rows(follows_linear(i) ? pass.gradients[i] : gradients[i], rows, plan.steps[i].size);
+  }
+  static Rows<T> reserved_rows(Vector<T>& buffer, std::size_t rows, std::size_t size) {
+    reserve(buffer, rows * stride_of(size));
+    return {buffer.data(), stride_of(size)};
+  }
+
+  // Calls work(begin, end) for runs of operations that can take a part of the batch, and for each other one.
+  template <class Work>
+  void for_groups(const Work& work) const {
+    for (std::size_t begin = 0; begin < plan.steps.size();) {
+      std::size_t end = begin + 1;
+      while (end < plan.steps.size() && plan.steps[end - 1].operation->by_sample() &&
+             plan.steps[end].operation->by_sample()) {
+        ++end;
+      }
+      work(begin, end);
+      begin = end;
+    }
+  }
+  // Calls work() for each part of the batch, with the memory of operations begin to end - 1 set to it.
+  template <class Work>
+  void for_parts(Pass<T>& pass, std::size_t begin, std::size_t end, const Work& work) const {
+    const std::size_t at_once = end - begin > 1 ? samples_at_once(pass, begin, end) : pass.size;
+    for (std::size_t first = 0; first < pass.size; first += at_once) {
+      for (std::size_t i = begin; i < end; ++i) {
+        pass.memory[i].begin = first;
+        pass.memory[i].end = std::min(first + at_once, pass.size);
+      }
+      work();
+    }
+  }
+  std::size_t samples_at_once(const Pass<T>& pass, std::size_t begin, std::size_t end) const {
+    std::size_t bytes = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      bytes += 2 * stride_of(plan.steps[i].size) * sizeof(T) * (pass.memory[i].tangent ? 2 : 1);
+    }
+    return std::clamp<std::size_t>(cached_bytes / bytes, 1, pass.size);
+  }
 
   LowRank<T> factors_of(const Pass<T>& pass, std::size_t i, T factor) const {
     const Memory<T>& m = pass.memory[i];
@@ -129,8 +199,8 @@ struct Engine<T>::Workspace {
       m.tangent = tangent;
       m.x_tangent = x_tangent;
       m.x = x;
-      reserve(pass.values[i], m.rows() * stride_of(plan.steps[i].size));
-      m.y = rows_of(pass.values[i], plan.steps[i].size);
+      m.sources = &sources[i];
+      m.y = values_of(pass, i, m.rows());
       x = {m.y.data, m.y.stride};
       x_tangent = tangent;
     }
@@ -157,13 +227,28 @@ struct Engine<T>::Workspace {
           operation.draw(m, *stream);
         }
       }
-      const Weights<T> w = weights_of(point, i);
-      if (direction != nullptr) {
-        const Weights<T> v = weights_of(*direction, i);
-        operation.forward(m, w, &v, scratch);
-      } else {
-        operation.forward(m, w, nullptr, scratch);
-      }
+    }
+    for_groups([&](std::size_t begin, std::size_t end) {
+      for_parts(pass, begin, end, [&] {
+        for (std::size_t i = begin; i < end; ++i) {
+          if (!skips(i, masks)) {
+            forward_one(pass, point, direction, i);
+          }
+        }
+      });
+    });
+  }
+  [[nodiscard]] bool skips(std::size_t i, Masks masks) const {
+    return plan.steps[i].operation->is_dropout() && masks == Masks::none;
+  }
+  void forward_one(Pass<T>& pass, const Point<T>& point, const Point<T>* direction, std::size_t i) {
+    const Operation<T>& operation = *plan.steps[i].operation;
+    const Weights<T> w = weights_of(point, i);
+    if (direction != nullptr) {
+      const Weights<T> v = weights_of(*direction, i);
+      operation.forward(pass.memory[i], w, &v, scratch[i]);
+    } else {
+      operation.forward(pass.memory[i], w, nullptr, scratch[i]);
     }
   }
 
@@ -172,8 +257,7 @@ struct Engine<T>::Workspace {
     const std::size_t last = plan.steps.size() - 1;
     const std::size_t size = plan.steps[last].size;
     Memory<T>& m = pass.memory[last];
-    reserve(pass.gradients[last], m.rows() * stride_of(size));
-    const Rows<T> dz = rows_of(pass.gradients[last], size);
+    const Rows<T> dz = gradients_of(pass, last, m.rows());
     const double share = 1.0 / static_cast<double>(batch.size);
     double sum = 0.0;
     for (std::size_t b = 0; b < batch.size; ++b) {
@@ -190,28 +274,41 @@ struct Engine<T>::Workspace {
   void backward(Pass<T>& pass, const Point<T>& point, const Point<T>* direction, Masks masks,
                 const SinkOf& sink_of) {
     for (std::size_t i = plan.steps.size(); i-- > 0;) {
-      const Step& step = plan.steps[i];
       Memory<T>& m = pass.memory[i];
-      const bool skipped = step.operation->is_dropout() && masks == Masks::none;
-      if (skipped && i > 0) {
-        pass.memory[i - 1].dy = m.dy;
+      m.dx = {};
+      if (i == 0) {
         continue;
       }
-      m.dx = {};
-      if (i > 0) {
-        const std::size_t size = plan.steps[i - 1].size;
-        reserve(pass.gradients[i - 1], m.rows() * stride_of(size));
-        m.dx = rows_of(pass.gradients[i - 1], size);
-        pass.memory[i - 1].dy = {m.dx.data, m.dx.stride};
-      }
-      const Sink<T> sink = step.end > step.weight ? sink_of(i) : Sink<T>{};
-      const Weights<T> w = weights_of(point, i);
-      if (direction != nullptr) {
-        const Weights<T> v = weights_of(*direction, i);
-        step.operation->backward(m, w, &v, sink, scratch);
+      Memory<T>& before = pass.memory[i - 1];
+      if (skips(i, masks)) {
+        before.dy = m.dy;
       } else {
-        step.operation->backward(m, w, nullptr, sink, scratch);
+        m.dx = gradients_of(pass, i - 1, m.rows());
+        before.dy = {m.dx.data, m.dx.stride};
       }
+    }
+    std::vector<std::array<std::size_t, 2>> groups;
+    for_groups([&](std::size_t begin, std::size_t end) { groups.push_back({begin, end}); });
+    for (const auto& [begin, end] : std::views::reverse(groups)) {
+      for_parts(pass, begin, end, [&, begin = begin, end = end] {
+        for (std::size_t i = end; i-- > begin;) {
+          if (!skips(i, masks)) {
+            backward_one(pass, point, direction, sink_of, i);
+          }
+        }
+      });
+    }
+  }
+  void backward_one(Pass<T>& pass, const Point<T>& point, const Point<T>* direction, const SinkOf& sink_of,
+                    std::size_t i) {
+    const Step& step = plan.steps[i];
+    const Sink<T> sink = step.end > step.weight ? sink_of(i) : Sink<T>{};
+    const Weights<T> w = weights_of(point, i);
+    if (direction != nullptr) {
+      const Weights<T> v = weights_of(*direction, i);
+      step.operation->backward(pass.memory[i], w, &v, sink, scratch[i]);
+    } else {
+      step.operation->backward(pass.memory[i], w, nullptr, sink, scratch[i]);
     }
   }
 

@@ -1,9 +1,9 @@
 // The loops where training spends its time, as vector code.
 //
-// The same source (kernels_impl.h) is compiled for plain x86-64 (or whatever the machine is), for AVX2 with
-// fused multiply-add, and for AVX-512; the best one that this processor has is chosen when the program
-// starts. The environment variable SKEIN_KERNELS=baseline or avx2 asks for a plainer one. All give the same
-// numbers to rounding.
+// The same source (kernels_impl.h and its parts) is compiled for plain x86-64 (or whatever the machine is),
+// for AVX2 with fused multiply-add, and for AVX-512; the best one that this processor has is chosen when the
+// program starts. The environment variable SKEIN_KERNELS=baseline or avx2 asks for a plainer one. All give
+// the same numbers to rounding.
 //
 // Matrices are stored row by row; a stride is the distance between rows in numbers. Kernels work in whole
 // registers: where a row's length is not a multiple of `padding`, they read and write up to the next
@@ -119,6 +119,25 @@ struct Pool {
 using Source = std::uint16_t;
 inline constexpr Source no_source = 65535;
 
+// C += A' D as in OuterProducts, where D is the gradient `dy` of a max-pool's output, taken back to where its
+// maxima were: the weight gradient of a convolution with small patches. Rows of the gradient are padded with
+// places that count for nothing.
+template <class T>
+struct PooledOuterProducts {
+  std::size_t windows = 0;
+  std::size_t places = 0;  // of a window
+  std::size_t filters = 0;
+  const T* image = nullptr;
+  const Offset* corners = nullptr;  // [window][place]: where its patch begins in the image
+  std::size_t num_runs = 1;
+  std::size_t run_stride = 0;
+  std::size_t run_length = 0;
+  const T* dy = nullptr;           // [window][filter]
+  const Source* source = nullptr;  // [window][padded filter]
+  T* gradient = nullptr;           // [place of the patch][padded filter]
+  T* bias_gradient = nullptr;
+};
+
 // The gradient of a convolution's output behind a max-pool whose windows do not overlap: one number for each
 // window and filter, at the place where its maximum was. As an image, most of it would be zero.
 template <class T>
@@ -129,8 +148,8 @@ struct Routes {
   const T* values = nullptr;        // [window][padded filter]; 0 where it goes nowhere
   const Offset* origins = nullptr;  // [window][padded filter]: where the patch behind it begins in the image
   const Offset* corners = nullptr;  // [window][place]: the same for each place
-  const std::uint16_t* lists = nullptr;   // [window][place][filter]: the filters that go there
-  const std::uint16_t* counts = nullptr;  // [window][place]: how many these are
+  const std::uint32_t* chosen =
+      nullptr;  // [window][place][filter / 32]: a bit for each filter that goes there
   // A patch of the image, as in a Product; in rows of weights and gradients its runs are padded.
   std::size_t num_runs = 1;
   std::size_t run_stride = 0;
@@ -160,9 +179,15 @@ struct Kernels {
   void (*pool_tangent)(const Pool<T>&, const T* in, const Source* source, T* out);
   // in = sum of the outputs whose source it is. `in` has padded pixels and must be zero.
   void (*pool_backward)(const Pool<T>&, const T* out, const Source* source, T* in);
+  // The pool of a product's C, which is not kept: rows of A are by window, then by place. Windows have 1 or 4
+  // places, columns are the pool's channels and need no padding, no tails; B should fit the first cache.
+  void (*multiply_pool)(const Product<T>&, const Pool<T>&, T* out, Source* source);
+  void (*pooled_outer_products)(const PooledOuterProducts<T>&);
   // Routes' values and origins (nullptr: not wanted) from `out`, pixels `channels` apart; `corners` as there.
   void (*route)(const Pool<T>&, const T* out, const Source* source, const Offset* corners, T* values,
                 Offset* origins);
+  // Routes' chosen.
+  void (*choose)(const Pool<T>&, const Source* source, std::uint32_t* chosen);
   // gradient[filter] += sum over windows of value * patch; what is put into the runs' padding counts for
   // nothing.
   void (*routed_outer_products)(const Routes<T>&, const T* image, T* gradient);

@@ -62,24 +62,29 @@ struct Sink {
 template <class T>
 struct Memory {
   std::size_t size = 0;  // of the batch
+  // Samples at work now: operations that work on each sample alone are given a few at a time.
+  std::size_t begin = 0;
+  std::size_t end = 0;
   bool tangent = false;
   bool x_tangent = false;  // x has tangents too: not so at the network's input
   Rows<const T> x;
   Rows<T> y;
   Rows<const T> dy;
   Rows<T> dx;  // data nullptr: not wanted
-  std::vector<std::uint16_t> sources{};
+  std::vector<std::uint16_t>* sources = nullptr;
   Vector<T> values{};
 
+  [[nodiscard]] bool starts() const { return begin == 0; }
+  [[nodiscard]] bool ends() const { return end == size; }
   [[nodiscard]] std::size_t rows() const { return tangent ? 2 * size : size; }
   [[nodiscard]] std::size_t x_rows() const { return tangent && x_tangent ? 2 * size : size; }
 };
 
-// Buffers that live for one call.
+// Buffers of an operation that live until all samples are through.
 template <class T>
 class Scratch {
  public:
-  // At least `size` numbers, of any value.
+  // At least `size` numbers; of any value, or as they were left for as long as nobody asks for more.
   T* get(std::size_t slot, std::size_t size) {
     if (slot >= buffers_.size()) {
       buffers_.resize(slot + 1);
@@ -110,6 +115,8 @@ class Operation {
   // Outputs of a linear layer; 0 for others.
   [[nodiscard]] virtual std::size_t linear_outputs() const { return 0; }
   [[nodiscard]] virtual bool is_dropout() const { return false; }
+  // Whether it can be given a part of the batch, from Memory's begin to its end, part after part.
+  [[nodiscard]] virtual bool by_sample() const { return false; }
 
   // y from x. `v` is the direction's part for this layer; nullptr without tangents.
   virtual void forward(Memory<T>& memory, const Weights<T>& w, const Weights<T>* v,

@@ -46,17 +46,17 @@ class ConvolutionOperation final : public Operation<T> {
 
   [[nodiscard]] std::size_t num_weights() const override { return patch_ * layer_.filters; }
   [[nodiscard]] std::size_t num_biases() const override { return layer_.filters; }
+  [[nodiscard]] bool by_sample() const override { return true; }
 
   void forward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, Scratch<T>& scratch) const override {
-    m.sources.resize(m.size * sources_of(pool_) + padding<T>);
-    const Packed weights = pack(w, scratch, weight_slots);
-    const Packed direction = v != nullptr ? pack(*v, scratch, direction_slots) : Packed{};
+    m.sources->resize(m.size * sources_of(pool_) + padding<T>);
+    const Packed weights = pack(w, m.starts(), scratch, weight_slots);
+    const Packed direction = v != nullptr ? pack(*v, m.starts(), scratch, direction_slots) : Packed{};
     T* plane = scratch.get(plane_slot, corners_.size() * filters_);
-    for (std::size_t b = 0; b < m.size; ++b) {
-      Source* sources = m.sources.data() + b * sources_of(pool_);
+    for (std::size_t b = m.begin; b < m.end; ++b) {
+      Source* sources = m.sources->data() + b * sources_of(pool_);
       const T* image = with_border(m.x.row(b), scratch, image_slot);
-      convolve(image, weights, weights.bias, plane, false);
-      kernels<T>().pool(pool_, plane, m.y.row(b), sources);
+      convolve_and_pool(image, weights, plane, m.y.row(b), sources);
       if (v != nullptr) {
         convolve(image, direction, direction.bias, plane, false);
         if (m.x_tangent) {
@@ -71,6 +71,8 @@ class ConvolutionOperation final : public Operation<T> {
                 Scratch<T>& scratch) const override {
     if (router_.pays()) {
       routed_backward(m, w, v, sink, scratch);
+    } else if (m.dx.data == nullptr && patch_ <= longest_small_patch) {
+      small_patch_backward(m, v, sink, scratch);
     } else {
       plane_backward(m, w, v, sink, scratch);
     }
@@ -91,17 +93,16 @@ class ConvolutionOperation final : public Operation<T> {
   void plane_backward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, const Sink<T>& sink,
                       Scratch<T>& scratch) const {
     const bool wants_dx = m.dx.data != nullptr;
-    const Packed weights = wants_dx ? transpose(w.weight, scratch, weight_slots) : Packed{};
+    const Packed weights = wants_dx ? transpose(w.weight, m.starts(), scratch, weight_slots) : Packed{};
     const Packed direction =
-        wants_dx && v != nullptr ? transpose(v->weight, scratch, direction_slots) : Packed{};
+        wants_dx && v != nullptr ? transpose(v->weight, m.starts(), scratch, direction_slots) : Packed{};
     const std::size_t plane_size = corners_.size() * filters_;
     T* plane = scratch.get(plane_slot, plane_size);
     T* tangent = v != nullptr ? scratch.get(tangent_plane_slot, plane_size) : nullptr;
-    T* gradient = scratch.get(gradient_slot, (patch_ + 1) * filters_);
+    T* gradient = sums(m, (patch_ + 1) * filters_, scratch);
     T* bias_gradient = gradient + patch_ * filters_;
-    std::fill_n(gradient, (patch_ + 1) * filters_, T(0));
-    for (std::size_t b = 0; b < m.size; ++b) {
-      const Source* sources = m.sources.data() + b * sources_of(pool_);
+    for (std::size_t b = m.begin; b < m.end; ++b) {
+      const Source* sources = m.sources->data() + b * sources_of(pool_);
       const T* image = with_border(m.x.row(b), scratch, image_slot);
       std::fill_n(plane, plane_size, T(0));
       kernels<T>().pool_backward(pool_, m.dy.row(b), sources, plane);
@@ -124,26 +125,25 @@ class ConvolutionOperation final : public Operation<T> {
         }
       }
     }
-    for (std::size_t k = 0; k < patch_; ++k) {
-      pour(gradient + k * filters_, layer_.filters, k * layer_.filters, sink.weight, sink.factor);
+    if (m.ends()) {
+      pour_padded(gradient, bias_gradient, sink);
     }
-    pour(bias_gradient, layer_.filters, 0, sink.bias, sink.factor);
   }
 
   void routed_backward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, const Sink<T>& sink,
                        Scratch<T>& scratch) const {
     const bool wants_dx = m.dx.data != nullptr;
-    const T* weights = wants_dx ? by_filter(w.weight, scratch, weight_slots) : nullptr;
-    const T* direction = wants_dx && v != nullptr ? by_filter(v->weight, scratch, direction_slots) : nullptr;
+    const T* weights = wants_dx ? by_filter(w.weight, m.starts(), scratch, weight_slots) : nullptr;
+    const T* direction =
+        wants_dx && v != nullptr ? by_filter(v->weight, m.starts(), scratch, direction_slots) : nullptr;
     const std::size_t num_values = router_.windows() * filters_;
     T* values = scratch.get(plane_slot, num_values);
     T* tangents = v != nullptr ? scratch.get(tangent_plane_slot, num_values) : values;
     const std::size_t gradient_size = layer_.filters * router_.row();
-    T* gradient = scratch.get(gradient_slot, gradient_size + filters_);
+    T* gradient = sums(m, gradient_size + filters_, scratch);
     T* bias_gradient = gradient + gradient_size;
-    std::fill_n(gradient, gradient_size + filters_, T(0));
-    for (std::size_t b = 0; b < m.size; ++b) {
-      const Source* sources = m.sources.data() + b * sources_of(pool_);
+    for (std::size_t b = m.begin; b < m.end; ++b) {
+      const Source* sources = m.sources->data() + b * sources_of(pool_);
       const Routes<T> plain = router_.route(m.dy.row(b), sources, values, wants_dx, scratch.routes);
       const Routes<T> last =  // the tangents, if there are any
           v != nullptr ? router_.reroute(plain, m.dy.row(m.size + b), sources, tangents) : plain;
@@ -163,6 +163,46 @@ class ConvolutionOperation final : public Operation<T> {
         }
       }
     }
+    if (m.ends()) {
+      pour_by_filter(gradient, bias_gradient, sink, scratch);
+    }
+  }
+
+  // For the network's first layer: nobody wants dx, and an image has no tangent.
+  void small_patch_backward(Memory<T>& m, const Weights<T>* v, const Sink<T>& sink,
+                            Scratch<T>& scratch) const {
+    T* gradient = sums(m, (patch_ + 1) * filters_, scratch);
+    T* bias_gradient = gradient + patch_ * filters_;
+    for (std::size_t b = m.begin; b < m.end; ++b) {
+      kernels<T>().pooled_outer_products({.windows = router_.windows(),
+                                          .places = router_.places(),
+                                          .filters = layer_.filters,
+                                          .image = with_border(m.x.row(b), scratch, image_slot),
+                                          .corners = router_.corners(),
+                                          .num_runs = layer_.kernel[0],
+                                          .run_stride = image_.width * image_.channels,
+                                          .run_length = run_,
+                                          .dy = m.dy.row(v == nullptr ? b : m.size + b),
+                                          .source = m.sources->data() + b * sources_of(pool_),
+                                          .gradient = gradient,
+                                          .bias_gradient = bias_gradient});
+    }
+    if (m.ends()) {
+      pour_padded(gradient, bias_gradient, sink);
+    }
+  }
+
+  // Sums over the samples, zero before the first.
+  static T* sums(const Memory<T>& m, std::size_t size, Scratch<T>& scratch) {
+    T* gradient = scratch.get(gradient_slot, size);
+    if (m.starts()) {
+      std::fill_n(gradient, size, T(0));
+    }
+    return gradient;
+  }
+
+  void pour_by_filter(const T* gradient, const T* bias_gradient, const Sink<T>& sink,
+                      Scratch<T>& scratch) const {
     T* row = scratch.get(plane_slot, filters_);
     for (std::size_t k = 0; k < patch_; ++k) {
       const T* place = gradient + in_filter(k);
@@ -173,6 +213,18 @@ class ConvolutionOperation final : public Operation<T> {
     }
     pour(bias_gradient, layer_.filters, 0, sink.bias, sink.factor);
   }
+  void pour_padded(const T* gradient, const T* bias_gradient, const Sink<T>& sink) const {
+    for (std::size_t k = 0; k < patch_; ++k) {
+      pour(gradient + k * filters_, layer_.filters, k * layer_.filters, sink.weight, sink.factor);
+    }
+    pour(bias_gradient, layer_.filters, 0, sink.bias, sink.factor);
+  }
+
+  // Patches up to this are summed straight from the pool's gradient: every place of a window costs products,
+  // most of them with zero, but no plane has to be filled and read.
+  static constexpr std::size_t longest_small_patch = 12;
+  // Weights that stay in the first cache while a whole image passes.
+  static constexpr std::size_t most_weights_to_pool = 6144;
 
   enum Slot : std::size_t {
     plane_slot,
@@ -184,34 +236,40 @@ class ConvolutionOperation final : public Operation<T> {
     direction_slots = weight_slots + 3,
   };
 
-  // Weights as products want them.
+  // Weights as products want them: made before the first sample, then found where they were put.
   struct Packed {
     const T* weight = nullptr;
     const T* bias = nullptr;
     const T* tails = nullptr;
     std::size_t tail_numbers = 0;  // of each run
   };
-  static Packed with_tails(Packed packed, const Product<T>& product, Scratch<T>& scratch, std::size_t slot) {
+  static Packed with_tails(Packed packed, const Product<T>& product, bool first, Scratch<T>& scratch,
+                           std::size_t slot) {
     packed.tail_numbers = kernels<T>().tail_numbers(product);
     if (packed.tail_numbers != 0) {
       T* tails = scratch.get(slot + 2, product.num_runs * packed.tail_numbers);
-      kernels<T>().pack_tails(product, tails);
+      if (first) {
+        kernels<T>().pack_tails(product, tails);
+      }
       packed.tails = tails;
     }
     return packed;
   }
 
   // Filters in padded rows.
-  Packed pack(const Weights<T>& w, Scratch<T>& scratch, std::size_t slot) const {
-    const Packed packed = padded_filters(w, scratch, slot);
-    return with_tails(packed, convolution(packed), scratch, slot);
+  Packed pack(const Weights<T>& w, bool first, Scratch<T>& scratch, std::size_t slot) const {
+    const Packed packed = padded_filters(w, first, scratch, slot);
+    return with_tails(packed, convolution(packed), first, scratch, slot);
   }
-  Packed padded_filters(const Weights<T>& w, Scratch<T>& scratch, std::size_t slot) const {
+  Packed padded_filters(const Weights<T>& w, bool first, Scratch<T>& scratch, std::size_t slot) const {
     if (filters_ == layer_.filters) {
       return {w.weight, w.bias};
     }
     T* weight = scratch.get(slot, (patch_ + 1) * filters_);
     T* bias = weight + patch_ * filters_;
+    if (!first) {
+      return {weight, bias};
+    }
     for (std::size_t k = 0; k < patch_; ++k) {
       T* row = weight + k * filters_;
       std::copy_n(w.weight + k * layer_.filters, layer_.filters, row);
@@ -223,10 +281,16 @@ class ConvolutionOperation final : public Operation<T> {
   }
 
   // [kernel y, in spread_order_][filter][kernel x, channel], the last padded with zeros.
-  Packed transpose(const T* weight, Scratch<T>& scratch, std::size_t slot) const {
+  Packed transpose(const T* weight, bool first, Scratch<T>& scratch, std::size_t slot) const {
+    T* out = scratch.get(slot + 1, layer_.kernel[0] * layer_.filters * padded<T>(run_));
+    if (first) {
+      transpose_to(out, weight);
+    }
+    const Packed packed{.weight = out};
+    return with_tails(packed, spreading(packed), first, scratch, slot);
+  }
+  void transpose_to(T* row, const T* weight) const {
     const std::size_t width = padded<T>(run_);
-    T* out = scratch.get(slot + 1, layer_.kernel[0] * layer_.filters * width);
-    T* row = out;
     for (const std::size_t y : spread_order_) {
       for (std::size_t f = 0; f < layer_.filters; ++f) {
         for (std::size_t k = 0; k < run_; ++k) {
@@ -236,13 +300,14 @@ class ConvolutionOperation final : public Operation<T> {
         row += width;
       }
     }
-    const Packed packed{.weight = out};
-    return with_tails(packed, spreading(packed), scratch, slot);
   }
 
   // A filter's weights in a row, its runs padded with zeros.
-  const T* by_filter(const T* weight, Scratch<T>& scratch, std::size_t slot) const {
+  const T* by_filter(const T* weight, bool first, Scratch<T>& scratch, std::size_t slot) const {
     T* out = scratch.get(slot, layer_.filters * router_.row());
+    if (!first) {
+      return out;
+    }
     std::fill_n(out, layer_.filters * router_.row(), T(0));
     for (std::size_t k = 0; k < patch_; ++k) {
       for (std::size_t f = 0; f < layer_.filters; ++f) {
@@ -296,6 +361,22 @@ class ConvolutionOperation final : public Operation<T> {
     product.c = plane;
     product.add = add;
     kernels<T>().multiply(product);
+  }
+
+  // In one go where windows do not overlap, as then no sum is needed twice.
+  void convolve_and_pool(const T* image, const Packed& weights, T* plane, T* y, Source* sources) const {
+    const bool fits =
+        filters_ == layer_.filters && weights.tails == nullptr && patch_ * filters_ <= most_weights_to_pool;
+    if (router_.apart() && fits && (router_.places() == 4 || router_.places() == 1)) {
+      Product<T> product = convolution(weights);
+      product.a = image;
+      product.a_rows = router_.corners();
+      product.bias = weights.bias;
+      kernels<T>().multiply_pool(product, pool_, y, sources);
+    } else {
+      convolve(image, weights, weights.bias, plane, false);
+      kernels<T>().pool(pool_, plane, y, sources);
+    }
   }
 
   void correlate(const T* image, const T* plane, T* gradient) const {

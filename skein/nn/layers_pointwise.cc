@@ -24,9 +24,11 @@ class RowByRow final : public Operation<T> {
  public:
   explicit RowByRow(std::size_t size) : size_(size) {}
 
+  [[nodiscard]] bool by_sample() const override { return true; }
+
   void forward(Memory<T>& m, const Weights<T>& /*w*/, const Weights<T>* /*v*/,
                Scratch<T>& /*scratch*/) const override {
-    for (std::size_t b = 0; b < m.size; ++b) {
+    for (std::size_t b = m.begin; b < m.end; ++b) {
       if (m.tangent) {
         Rule::forward(dual(m.x, b, m.size), dual(m.y, b, m.size), size_);
       } else {
@@ -40,7 +42,7 @@ class RowByRow final : public Operation<T> {
     if (m.dx.data == nullptr) {
       return;
     }
-    for (std::size_t b = 0; b < m.size; ++b) {
+    for (std::size_t b = m.begin; b < m.end; ++b) {
       if (m.tangent) {
         Rule::backward(dual(m.x, b, m.size), dual(m.y, b, m.size), dual(m.dy, b, m.size),
                        dual(m.dx, b, m.size), size_);
@@ -146,6 +148,7 @@ class DropoutOperation final : public Operation<T> {
   }
 
   [[nodiscard]] bool is_dropout() const override { return true; }
+  [[nodiscard]] bool by_sample() const override { return true; }
 
   void draw(Memory<T>& m, RandomStream& stream) const override {
     const std::size_t count = m.size * size_;
@@ -176,13 +179,17 @@ class DropoutOperation final : public Operation<T> {
 
  private:
   void mask(const Memory<T>& m, Rows<const T> from, Rows<T> to) const {
-    for (std::size_t b = 0; b < m.rows(); ++b) {
-      const T* factors = m.values.data() + b % m.size * size_;
-      const T* in = from.row(b);
-      T* out = to.row(b);
-      for (std::size_t i = 0; i < size_; ++i) {
-        out[i] = in[i] * factors[i];
+    for (std::size_t b = m.begin; b < m.end; ++b) {
+      mask_row(m, b, from.row(b), to.row(b));
+      if (m.tangent) {
+        mask_row(m, b, from.row(m.size + b), to.row(m.size + b));
       }
+    }
+  }
+  void mask_row(const Memory<T>& m, std::size_t b, const T* in, T* out) const {
+    const T* factors = m.values.data() + b * size_;
+    for (std::size_t i = 0; i < size_; ++i) {
+      out[i] = in[i] * factors[i];
     }
   }
 

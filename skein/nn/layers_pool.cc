@@ -17,11 +17,13 @@ class PoolOperation final : public Operation<T> {
         pool_(pool_of<T>(input, input.channels, pool, false)),
         padded_pool_(pool_of<T>(input, padded<T>(input.channels), pool, false)) {}
 
+  [[nodiscard]] bool by_sample() const override { return true; }
+
   void forward(Memory<T>& m, const Weights<T>& /*w*/, const Weights<T>* /*v*/,
                Scratch<T>& /*scratch*/) const override {
-    m.sources.resize(m.size * sources_of(pool_) + padding<T>);
-    for (std::size_t b = 0; b < m.size; ++b) {
-      Source* sources = m.sources.data() + b * sources_of(pool_);
+    m.sources->resize(m.size * sources_of(pool_) + padding<T>);
+    for (std::size_t b = m.begin; b < m.end; ++b) {
+      Source* sources = m.sources->data() + b * sources_of(pool_);
       kernels<T>().pool(pool_, m.x.row(b), m.y.row(b), sources);
       if (m.tangent) {
         kernels<T>().pool_tangent(pool_, m.x.row(m.size + b), sources, m.y.row(m.size + b));
@@ -34,20 +36,27 @@ class PoolOperation final : public Operation<T> {
     if (m.dx.data == nullptr) {
       return;
     }
-    const std::size_t pixels = input_.height * input_.width;
-    const std::size_t stride = padded_pool_.in_stride;
-    T* plane = scratch.get(0, pixels * stride);
-    for (std::size_t b = 0; b < m.rows(); ++b) {
-      std::fill_n(plane, pixels * stride, T(0));
-      kernels<T>().pool_backward(padded_pool_, m.dy.row(b), m.sources.data() + b % m.size * sources_of(pool_),
-                                 plane);
-      for (std::size_t p = 0; p < pixels; ++p) {
-        std::copy_n(plane + p * stride, input_.channels, m.dx.row(b) + p * input_.channels);
+    for (std::size_t b = m.begin; b < m.end; ++b) {
+      const Source* sources = m.sources->data() + b * sources_of(pool_);
+      spread(m.dy.row(b), sources, m.dx.row(b), scratch);
+      if (m.tangent) {
+        spread(m.dy.row(m.size + b), sources, m.dx.row(m.size + b), scratch);
       }
     }
   }
 
  private:
+  void spread(const T* dy, const Source* sources, T* dx, Scratch<T>& scratch) const {
+    const std::size_t pixels = input_.height * input_.width;
+    const std::size_t stride = padded_pool_.in_stride;
+    T* plane = scratch.get(0, pixels * stride);
+    std::fill_n(plane, pixels * stride, T(0));
+    kernels<T>().pool_backward(padded_pool_, dy, sources, plane);
+    for (std::size_t p = 0; p < pixels; ++p) {
+      std::copy_n(plane + p * stride, input_.channels, dx + p * input_.channels);
+    }
+  }
+
   Shape input_;
   Pool<T> pool_;
   Pool<T> padded_pool_;

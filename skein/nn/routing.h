@@ -1,7 +1,6 @@
 // The way of gradients back through a max-pool whose windows do not overlap, to the patches of a convolution.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -13,8 +12,7 @@ namespace skein::nn {
 // What a route is written to; for one image at a time.
 struct RouteBuffers {
   std::vector<Offset> origins;
-  std::vector<std::uint16_t> lists;
-  std::vector<std::uint16_t> counts;
+  std::vector<std::uint32_t> chosen;
 };
 
 template <class T>
@@ -27,9 +25,6 @@ class Router {
     patch_.filters = pool.channels;
     patch_.places = pool.kernel_height * pool.kernel_width;
     patch_.row = patch.num_runs * padded<T>(patch.run_length);
-    if (!pays()) {
-      return;
-    }
     for (std::size_t y = 0; y < pool.out_height; ++y) {
       for (std::size_t x = 0; x < pool.out_width; ++x) {
         for (std::size_t place = 0; place < patch_.places; ++place) {
@@ -44,26 +39,32 @@ class Router {
   // Whether it saves half of the products: windows must not overlap, and patches be long enough for
   // registers.
   [[nodiscard]] bool pays() const {
-    const bool apart = pool_.step_y >= pool_.kernel_height && pool_.step_x >= pool_.kernel_width;
-    return apart && 2 * patch_.row <= patch_.places * patch_.num_runs * patch_.run_length;
+    return apart() && 2 * patch_.row <= patch_.places * patch_.num_runs * patch_.run_length;
+  }
+
+  [[nodiscard]] bool apart() const {
+    return pool_.step_y >= pool_.kernel_height && pool_.step_x >= pool_.kernel_width;
   }
 
   [[nodiscard]] std::size_t row() const { return patch_.row; }
   [[nodiscard]] std::size_t windows() const { return patch_.windows; }
+  [[nodiscard]] std::size_t places() const { return patch_.places; }
+  // [window][place]: where the patch begins in the image.
+  [[nodiscard]] const Offset* corners() const { return corners_.data(); }
 
-  // Routes of dy; with lists, which only spreading needs, if they are wanted.
-  Routes<T> route(const T* dy, const Source* sources, T* values, bool with_lists,
+  // Routes of dy; which filters a place has, only spreading needs to know.
+  Routes<T> route(const T* dy, const Source* sources, T* values, bool to_spread,
                   RouteBuffers& buffers) const {
     buffers.origins.resize(patch_.windows * padded<T>(patch_.filters));
     kernels<T>().route(pool_, dy, sources, corners_.data(), values, buffers.origins.data());
     Routes<T> routes = patch_;
     routes.values = values;
     routes.origins = buffers.origins.data();
-    if (with_lists) {
-      list(sources, buffers);
+    if (to_spread) {
+      buffers.chosen.resize(corners_.size() * ((patch_.filters + 31) / 32));
+      kernels<T>().choose(pool_, sources, buffers.chosen.data());
       routes.corners = corners_.data();
-      routes.lists = buffers.lists.data();
-      routes.counts = buffers.counts.data();
+      routes.chosen = buffers.chosen.data();
     }
     return routes;
   }
@@ -75,24 +76,6 @@ class Router {
   }
 
  private:
-  void list(const Source* sources, RouteBuffers& buffers) const {
-    const std::size_t num_lists = patch_.windows * patch_.places;
-    buffers.lists.resize((num_lists + 1) * patch_.filters);  // one more, for what goes nowhere
-    buffers.counts.resize(num_lists + 1);
-    std::ranges::fill(buffers.counts, std::uint16_t{0});
-    std::uint16_t* counts = buffers.counts.data();
-    std::uint16_t* lists = buffers.lists.data();
-    for (std::size_t window = 0; window < patch_.windows; ++window) {
-      for (std::size_t filter = 0; filter < patch_.filters; ++filter) {
-        const bool somewhere = sources[filter] != no_source;
-        const std::size_t at = somewhere ? window * patch_.places + sources[filter] : num_lists;
-        lists[at * patch_.filters + counts[at]] = static_cast<std::uint16_t>(filter);
-        counts[at] = static_cast<std::uint16_t>(counts[at] + (somewhere ? 1 : 0));
-      }
-      sources += padded<T>(patch_.filters);
-    }
-  }
-
   Pool<T> pool_;
   Routes<T> patch_;
   std::vector<Offset> corners_;

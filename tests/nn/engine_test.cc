@@ -55,6 +55,13 @@ const std::vector<Layers>& networks() {
        {"dropout 0.2", "conv 4 2x2", "relu", "pool 2x2 stride 1", "dropout 0.25", "conv 3 2x2", "tanh",
         "dropout 0.5", "linear 7", "dropout 0.1", "linear 3", "dropout 0.3"}},
       {"low rank", {1, 10, 20}, {"linear 96", "tanh", "linear 180", "tanh", "linear 3"}},
+      {"low rank before dropout",
+       {1, 10, 20},
+       {"linear 96", "dropout 0.3", "linear 180", "tanh", "linear 3"}},
+      // A few samples of these fill the cache: batches go through in parts.
+      {"large images",
+       {20, 20, 2},
+       {"conv 24 3x3", "relu", "pool 2x2", "conv 9 2x2", "tanh", "pool 2x2", "linear 3"}},
   };
   return all;
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -176,6 +177,109 @@ TYPED_TEST(KernelsTest, OuterProducts) {
   }
 }
 
+// Each output is the first largest sum of its window's places.
+TYPED_TEST(KernelsTest, MultiplyPool) {
+  using T = TypeParam;
+  for (const Kernels<T>* kernels : all_kernels<T>()) {
+    for (std::uint64_t trial = 0; trial < num_trials; ++trial) {
+      SCOPED_TRACE(std::string(kernels->name) + ", trial " + std::to_string(trial));
+      RandomStream stream(1, "multiply pool", trial);
+      const std::size_t side = 1 + stream.below(2);
+      const Pool<T> pool{.channels = padding<T> * (1 + stream.below(9)),
+                         .out_height = 1 + stream.below(3),
+                         .out_width = 1 + stream.below(4),
+                         .kernel_height = side,
+                         .kernel_width = side,
+                         .relu = stream.below(2) == 0};
+      const std::size_t windows = pool.out_height * pool.out_width;
+      const Patches<T> a(windows * side * side, stream);
+      const Vector<T> b = whole_numbers<T>(a.length() * pool.channels, stream);
+      const Vector<T> bias = whole_numbers<T>(pool.channels, stream);
+      Vector<T> out(windows * pool.channels);
+      std::vector<Source> sources(out.size());
+      kernels->multiply_pool({.rows = a.rows,
+                              .columns = pool.channels,
+                              .a = a.values.data(),
+                              .a_rows = a.places.data(),
+                              .num_runs = a.num_runs,
+                              .run_stride = a.run_stride,
+                              .run_length = a.run_length,
+                              .b = b.data(),
+                              .b_stride = pool.channels,
+                              .bias = bias.data()},
+                             pool, out.data(), sources.data());
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        T best = pool.relu ? T(0) : -std::numeric_limits<T>::infinity();
+        Source from = no_source;
+        for (std::size_t place = 0; place < side * side; ++place) {
+          T sum = bias[i % pool.channels];
+          for (std::size_t k = 0; k < a.length(); ++k) {
+            sum +=
+                a.at(i / pool.channels * side * side + place, k) * b[k * pool.channels + i % pool.channels];
+          }
+          from = sum > best ? static_cast<Source>(place) : from;
+          best = std::max(best, sum);
+        }
+        ASSERT_EQ(out[i], best) << "place " << i;
+        ASSERT_EQ(sources[i], from) << "place " << i;
+      }
+    }
+  }
+}
+
+TYPED_TEST(KernelsTest, PooledOuterProducts) {
+  using T = TypeParam;
+  for (const Kernels<T>* kernels : all_kernels<T>()) {
+    for (std::uint64_t trial = 0; trial < num_trials; ++trial) {
+      SCOPED_TRACE(std::string(kernels->name) + ", trial " + std::to_string(trial));
+      RandomStream stream(1, "pooled outer products", trial);
+      const std::size_t windows = 1 + stream.below(12);
+      const std::size_t places = 1 + stream.below(9);
+      const std::size_t filters = 1 + stream.below(40);
+      const std::size_t stride = padded<T>(filters);
+      const Patches<T> patches(windows * places, stream);
+      std::vector<Source> sources(windows * stride);
+      std::ranges::generate(sources, [&] {
+        return static_cast<Source>(stream.below(3) == 0 ? no_source : stream.below(places));
+      });
+      const Vector<T> dy = whole_numbers<T>(windows * filters, stream);
+      Vector<T> gradient = whole_numbers<T>(patches.length() * stride, stream);
+      Vector<T> bias = whole_numbers<T>(stride, stream);
+      Vector<T> expected = gradient;
+      Vector<T> expected_bias = bias;
+      kernels->pooled_outer_products({.windows = windows,
+                                      .places = places,
+                                      .filters = filters,
+                                      .image = patches.values.data(),
+                                      .corners = patches.places.data(),
+                                      .num_runs = patches.num_runs,
+                                      .run_stride = patches.run_stride,
+                                      .run_length = patches.run_length,
+                                      .dy = dy.data(),
+                                      .source = sources.data(),
+                                      .gradient = gradient.data(),
+                                      .bias_gradient = bias.data()});
+      for (std::size_t i = 0; i < windows * filters; ++i) {
+        const std::size_t window = i / filters;
+        const std::size_t filter = i % filters;
+        const Source source = sources[window * stride + filter];
+        if (source != no_source) {
+          expected_bias[filter] += dy[i];
+          for (std::size_t k = 0; k < patches.length(); ++k) {
+            expected[k * stride + filter] += dy[i] * patches.at(window * places + source, k);
+          }
+        }
+      }
+      for (std::size_t i = 0; i < gradient.size(); ++i) {
+        ASSERT_TRUE(i % stride >= filters || gradient[i] == expected[i]) << "place " << i;
+      }
+      for (std::size_t filter = 0; filter < filters; ++filter) {
+        ASSERT_EQ(bias[filter], expected_bias[filter]);
+      }
+    }
+  }
+}
+
 // Windows of any size, some of whose maxima go nowhere, over patches of any size.
 TYPED_TEST(KernelsTest, Routes) {
   using T = TypeParam;
@@ -183,7 +287,7 @@ TYPED_TEST(KernelsTest, Routes) {
     for (std::uint64_t trial = 0; trial < num_trials; ++trial) {
       SCOPED_TRACE(std::string(kernels->name) + ", trial " + std::to_string(trial));
       RandomStream stream(1, "routes", trial);
-      const Pool<T> pool{.channels = 1 + stream.below(40),
+      const Pool<T> pool{.channels = 1 + stream.below(80),
                          .out_height = 1 + stream.below(3),
                          .out_width = 1 + stream.below(4),
                          .kernel_height = 1 + stream.below(3),
@@ -206,19 +310,12 @@ TYPED_TEST(KernelsTest, Routes) {
       Vector<T> values(routes.windows * filters);
       std::vector<Offset> origins(routes.windows * filters);
       kernels->route(pool, out.data(), sources.data(), corners.data(), values.data(), origins.data());
-      std::vector<std::uint16_t> lists(corners.size() * pool.channels);
-      std::vector<std::uint16_t> counts(corners.size());
-      for (std::size_t i = 0; i < sources.size(); ++i) {
-        const std::size_t at = i / filters * routes.places + sources[i];
-        if (i % filters < pool.channels && sources[i] != no_source) {
-          lists[at * pool.channels + counts[at]++] = static_cast<std::uint16_t>(i % filters);
-        }
-      }
+      std::vector<std::uint32_t> chosen(corners.size() * ((pool.channels + 31) / 32));
+      kernels->choose(pool, sources.data(), chosen.data());
       routes.values = values.data();
       routes.origins = origins.data();
       routes.corners = corners.data();
-      routes.lists = lists.data();
-      routes.counts = counts.data();
+      routes.chosen = chosen.data();
 
       const Vector<T> image = whole_numbers<T>(50 + routes.num_runs * routes.run_stride, stream);
       const Vector<T> weights = padded_rows<T>(pool.channels * routes.num_runs, routes.run_length, stream);

@@ -1,0 +1,786 @@
+// Part of kernels_impl.h: products of matrices, and of the patches of images.
+
+namespace skein::nn::SKEIN_KERNELS {
+
+// ---- tails: columns beyond whole registers
+//
+// As a register of their own they would cost as much as any other, for a few places that count. A run of the
+// common dimension is cut into registers instead; the last one is moved back to end with the run, and what it
+// has seen before counts zero.
+
+struct Tail {
+  std::size_t columns;    // 0: there is none, or nothing to gain
+  std::size_t registers;  // of a run
+};
+
+template <class T, std::size_t bytes>
+inline std::size_t tail_begin(std::size_t i, std::size_t run_length) {
+  return smaller(i * lanes<T, bytes>, run_length - lanes<T, bytes>);
+}
+
+// Whether registers along the runs are whole ones.
+template <class T>
+inline bool whole_tails(std::size_t run_length) {
+  return run_length >= lanes<T>;
+}
+
+template <class T>
+inline Tail tail_of(std::size_t columns, std::size_t run_length) {
+  const std::size_t left = columns % lanes<T>;
+  if (SKEIN_VECTOR_BYTES < 32 || left > 4 || 2 * left > lanes<T> || run_length < lanes<T, narrow_register>) {
+    return {0, 0};
+  }
+  const std::size_t step = whole_tails<T>(run_length) ? lanes<T> : lanes<T, narrow_register>;
+  return {left, (run_length + step - 1) / step};
+}
+
+// ---- multiply
+
+// A part of the common dimension: some runs, or a part of one.
+struct Block {
+  std::size_t first_run;
+  std::size_t num_runs;
+  std::size_t begin;  // in the run
+  std::size_t length;
+  bool first;
+  bool streams;
+};
+
+// Tiles of sums that stay in registers: 1 register by so many rows, 2, 3; as many sums as there are registers
+// for. AVX-512 has twice as many registers.
+inline constexpr std::size_t most_rows[3] = {8, SKEIN_VECTOR_BYTES == 64 ? 8 : 6,
+                                             SKEIN_VECTOR_BYTES == 64 ? 8 : 4};
+
+template <class Tile, int rows, int width>
+constexpr typename Tile::Function tile_of() {
+  if constexpr (std::size_t{rows} <= most_rows[width - 1]) {
+    return Tile::template run<rows, width>;
+  } else {
+    return nullptr;
+  }
+}
+template <class Tile, int width>
+struct TilesOf {
+  static constexpr typename Tile::Function by_rows[8] = {
+      tile_of<Tile, 1, width>(), tile_of<Tile, 2, width>(), tile_of<Tile, 3, width>(),
+      tile_of<Tile, 4, width>(), tile_of<Tile, 5, width>(), tile_of<Tile, 6, width>(),
+      tile_of<Tile, 7, width>(), tile_of<Tile, 8, width>()};
+};
+template <class Tile>
+inline constexpr const typename Tile::Function* tiles[3] = {
+    TilesOf<Tile, 1>::by_rows, TilesOf<Tile, 2>::by_rows, TilesOf<Tile, 3>::by_rows};
+
+// How many registers wide the next tile is, with `left` to go.
+inline std::size_t tile_width(std::size_t left, std::size_t rows) {
+  if (left == 1 || left == 2 || left == 3) {
+    return left;
+  }
+  return (rows <= most_rows[2] || most_rows[2] == most_rows[1]) && left != 4 ? 3 : 2;
+}
+
+// Calls tile(row, column) for tiles that cover rows x columns, column by column: Whole ones, and Narrow ones
+// where less than a whole register is left.
+template <class T, class Whole, class Narrow, class Call>
+inline void cover(std::size_t rows, std::size_t columns, const Call& call) {
+  const std::size_t registers = padded<T>(columns) / lanes<T>;
+  std::size_t done = 0;
+  while (done < registers) {
+    const std::size_t width = tile_width(registers - done, rows);
+    evenly(rows, most_rows[width - 1], [&](std::size_t row, std::size_t size) {
+      call(tiles<Whole>[width - 1][size - 1], row, done * lanes<T>);
+    });
+    done += width;
+  }
+  if (registers * lanes<T> < padded<T>(columns)) {
+    evenly(rows, most_rows[0], [&](std::size_t row, std::size_t size) {
+      call(tiles<Narrow>[0][size - 1], row, registers * lanes<T>);
+    });
+  }
+}
+
+template <class T, std::size_t bytes>
+struct MultiplyTile {
+  using Function = void (*)(const Product<T>&, const Block&, std::size_t, std::size_t);
+
+  template <int rows, int width>
+  static void run(const Product<T>& p, const Block& block, std::size_t row, std::size_t column) {
+    if (block.streams && column == 0 && p.fetch == nullptr) {
+      fetch_next<rows>(p, block, row);
+    }
+    if (block.streams && row == 0) {
+      add_up<rows, width, true>(p, block, row, column);
+    } else {
+      add_up<rows, width, false>(p, block, row, column);
+    }
+  }
+
+  static const T* row_of(const Product<T>& p, const Block& block, std::size_t row) {
+    return p.a + (p.a_rows != nullptr ? p.a_rows[row] : row * p.a_stride) + block.first_run * p.run_stride +
+           block.begin;
+  }
+
+  // What the next block reads of some rows of A: rows are far apart, and each is read in short pieces.
+  template <int rows>
+  static void fetch_next(const Product<T>& p, const Block& block, std::size_t row) {
+    for (int i = 0; i < rows; ++i) {
+      const T* next = row_of(p, block, row + i) + block.length;
+      for (std::size_t k = 0; k < block.length; k += 64 / sizeof(T)) {
+        __builtin_prefetch(next + k);
+      }
+    }
+  }
+
+  template <int rows, int width, bool streams>
+  static void add_up(const Product<T>& p, const Block& block, std::size_t row, std::size_t column) {
+    using V = Vec<T, bytes>;
+    constexpr std::size_t step = lanes<T, bytes>;
+    V sum[rows][width];
+    for (int j = 0; j < width; ++j) {
+      const V start = block.first && p.bias != nullptr ? load<bytes>(p.bias + column + j * step) : V{};
+#pragma GCC unroll 8
+      for (int i = 0; i < rows; ++i) {
+        sum[i][j] = start;
+      }
+    }
+    const T* a[rows];
+    for (int i = 0; i < rows; ++i) {
+      a[i] = row_of(p, block, row + i);
+    }
+    const T* b = p.b + (block.first_run * p.run_length + block.begin) * p.b_stride + column;
+    const std::size_t b_stride = p.b_stride;
+    const T* next = p.fetch != nullptr ? p.fetch : b + block.length * b_stride;  // the next block
+    const std::size_t next_stride = p.fetch != nullptr ? 128 / sizeof(T) : b_stride;
+    for (std::size_t run = 0; run < block.num_runs; ++run) {
+      const std::size_t length = block.length;
+#pragma GCC unroll 1
+      for (std::size_t k = 0; k < length; ++k) {
+        V right[width];
+#pragma GCC unroll 4
+        for (int j = 0; j < width; ++j) {
+          right[j] = load<bytes>(b + j * step);
+          keep(right[j]);
+        }
+        if constexpr (streams) {
+#pragma GCC unroll 4
+          for (int j = 0; j < width; ++j) {
+            __builtin_prefetch(next + j * step);
+          }
+          next += next_stride;
+        }
+#pragma GCC unroll 8
+        for (int i = 0; i < rows; ++i) {
+          const V left = all<bytes>(a[i][k]);
+#pragma GCC unroll 4
+          for (int j = 0; j < width; ++j) {
+            sum[i][j] += left * right[j];
+          }
+        }
+        b += b_stride;
+      }
+      for (int i = 0; i < rows; ++i) {
+        a[i] += p.run_stride;
+      }
+    }
+    const bool add = p.add || !block.first;
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; ++i) {
+      T* c = p.c + (p.c_rows != nullptr ? p.c_rows[row + i] : (row + i) * p.c_stride) + column;
+#pragma GCC unroll 4
+      for (int j = 0; j < width; ++j) {
+        store<bytes>(c + j * step, add ? load<bytes>(c + j * step) + sum[i][j] : sum[i][j]);
+      }
+    }
+  }
+};
+
+template <class T>
+void multiply_block(const Product<T>& p, const Block& block) {
+  using Whole = MultiplyTile<T, whole_register>;
+  using Narrow = MultiplyTile<T, narrow_register>;
+  const std::size_t columns = p.tails != nullptr ? p.columns / lanes<T> * lanes<T> : p.columns;
+  cover<T, Whole, Narrow>(
+      p.rows, columns, [&](auto tile, std::size_t row, std::size_t column) { tile(p, block, row, column); });
+}
+
+// Four sums, and zeros up to the padding.
+inline __attribute__((always_inline)) Vec<float, 32> with_zeros(Four<float> v) {
+  return __builtin_shufflevector(v, Four<float>{}, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+inline __attribute__((always_inline)) Vec<double, 32> with_zeros(Four<double> v) { return v; }
+
+template <class T, std::size_t bytes, int rows, int columns>
+void tail_tile(const Product<T>& p, const Tail& tail, std::size_t row) {
+  using V = Vec<T, bytes>;
+  constexpr std::size_t step = lanes<T, bytes>;
+  const T* a[rows];
+  for (int i = 0; i < rows; ++i) {
+    a[i] = p.a + (p.a_rows != nullptr ? p.a_rows[row + i] : (row + i) * p.a_stride);
+  }
+  V sum[rows][4] = {};
+  const T* b = p.tails;
+  for (std::size_t run = 0; run < p.num_runs; ++run) {
+#pragma GCC unroll 1
+    for (std::size_t k = 0; k < tail.registers; ++k) {
+      const std::size_t begin = tail_begin<T, bytes>(k, p.run_length);
+      V right[columns];
+#pragma GCC unroll 4
+      for (int j = 0; j < columns; ++j) {
+        right[j] = load<bytes>(b + j * step);
+        keep(right[j]);
+      }
+#pragma GCC unroll 4
+      for (int i = 0; i < rows; ++i) {
+        V left = load<bytes>(a[i] + begin);
+        keep(left);
+#pragma GCC unroll 4
+        for (int j = 0; j < columns; ++j) {
+          sum[i][j] += left * right[j];
+        }
+      }
+      b += columns * step;
+    }
+    for (int i = 0; i < rows; ++i) {
+      a[i] += p.run_stride;
+    }
+  }
+  const std::size_t column = p.columns - columns;
+  const Vec<T, 32> start = p.bias != nullptr ? load<32>(p.bias + column) : Vec<T, 32>{};
+#pragma GCC unroll 4
+  for (int i = 0; i < rows; ++i) {
+    T* c = p.c + (p.c_rows != nullptr ? p.c_rows[row + i] : (row + i) * p.c_stride) + column;
+    const Vec<T, 32> sums = start + with_zeros(sum_four(sum[i]));
+    store<32>(c, p.add ? load<32>(c) + sums : sums);
+  }
+}
+
+template <class T, std::size_t bytes, int columns>
+void tail_columns(const Product<T>& p, const Tail& tail) {
+  constexpr int rows = SKEIN_VECTOR_BYTES == 64 ? 4 : 2;
+  std::size_t row = 0;
+  for (; row + rows <= p.rows; row += rows) {
+    tail_tile<T, bytes, rows, columns>(p, tail, row);
+  }
+  for (; row < p.rows; ++row) {
+    tail_tile<T, bytes, 1, columns>(p, tail, row);
+  }
+}
+
+template <class T, std::size_t bytes>
+void multiply_tails(const Product<T>& p, const Tail& tail) {
+  if (tail.columns == 4) {
+    tail_columns<T, bytes, 4>(p, tail);
+  } else if (tail.columns == 3) {
+    tail_columns<T, bytes, 3>(p, tail);
+  } else if (tail.columns == 2) {
+    tail_columns<T, bytes, 2>(p, tail);
+  } else {
+    tail_columns<T, bytes, 1>(p, tail);
+  }
+}
+
+template <class T>
+std::size_t tail_numbers(const Product<T>& p) {
+  const Tail tail = tail_of<T>(p.columns, p.run_length);
+  return tail.columns * tail.registers *
+         (whole_tails<T>(p.run_length) ? lanes<T> : lanes<T, narrow_register>);
+}
+
+// [run][register][column][lane]
+template <class T, std::size_t bytes>
+void pack_tails_as(const Product<T>& p, const Tail& tail, T* out) {
+  for (std::size_t run = 0; run < p.num_runs; ++run) {
+    const T* b = p.b + run * p.run_length * p.b_stride + p.columns - tail.columns;
+    for (std::size_t i = 0; i < tail.registers; ++i) {
+      const std::size_t begin = tail_begin<T, bytes>(i, p.run_length);
+      for (std::size_t column = 0; column < tail.columns; ++column) {
+        for (std::size_t lane = 0; lane < lanes<T, bytes>; ++lane) {
+          const std::size_t k = begin + lane;
+          *out++ = k < i * lanes<T, bytes> ? T(0) : b[k * p.b_stride + column];
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+void pack_tails(const Product<T>& p, T* tails) {
+  const Tail tail = tail_of<T>(p.columns, p.run_length);
+  whole_tails<T>(p.run_length) ? pack_tails_as<T, whole_register>(p, tail, tails)
+                               : pack_tails_as<T, narrow_register>(p, tail, tails);
+}
+
+// The common dimension is cut so that a block of B stays in the first cache. A large B comes from memory: the
+// next block is fetched ahead.
+template <class T>
+void multiply(const Product<T>& p) {
+  const std::size_t most = smaller(larger(6144 / padded<T>(p.columns), 32), 256);
+  if (p.run_length > most) {
+    const bool streams = p.run_length * p.b_stride > (std::size_t{1} << 17U);
+    bool first = true;
+    for (std::size_t run = 0; run < p.num_runs; ++run) {
+      evenly(p.run_length, most, [&](std::size_t begin, std::size_t size) {
+        multiply_block(p, Block{run, 1, begin, size, first, streams});
+        first = false;
+      });
+    }
+  } else {
+    // With a tile or two of rows, nothing of B comes twice.
+    const std::size_t runs = p.rows <= 2 * most_rows[1] ? p.num_runs : most / larger(p.run_length, 1);
+    evenly(p.num_runs, runs, [&](std::size_t run, std::size_t size) {
+      multiply_block(p, Block{run, size, 0, p.run_length, run == 0, p.fetch != nullptr});
+    });
+  }
+  if (p.tails != nullptr) {
+    const Tail tail = tail_of<T>(p.columns, p.run_length);
+    whole_tails<T>(p.run_length) ? multiply_tails<T, whole_register>(p, tail)
+                                 : multiply_tails<T, narrow_register>(p, tail);
+  }
+}
+
+// ---- dot products
+
+template <class T, int a_rows, int b_rows, bool streams>
+void dot_tile(const DotProducts<T>& p, std::size_t i0, std::size_t j0) {
+  const T* a[a_rows];
+  const T* b[b_rows];
+  for (int i = 0; i < a_rows; ++i) {
+    a[i] = p.a + (i0 + i) * p.a_stride;
+  }
+  for (int j = 0; j < b_rows; ++j) {
+    b[j] = p.b + (j0 + j) * p.b_stride;
+  }
+  Vec<T> sum[a_rows][b_rows] = {};
+  const std::size_t ahead = 8 * p.b_stride;
+  const std::size_t whole = (p.zero_padded ? padded<T>(p.length) : p.length) / lanes<T> * lanes<T>;
+#pragma GCC unroll 1
+  for (std::size_t k = 0; k < whole; k += lanes<T>) {
+    Vec<T> left[a_rows];
+#pragma GCC unroll 5
+    for (int i = 0; i < a_rows; ++i) {
+      left[i] = load(a[i] + k);
+      keep(left[i]);
+    }
+#pragma GCC unroll 4
+    for (int j = 0; j < b_rows; ++j) {
+      Vec<T> right = load(b[j] + k);
+      keep(right);
+      if constexpr (streams) {
+        __builtin_prefetch(b[j] + k + ahead);
+      }
+#pragma GCC unroll 5
+      for (int i = 0; i < a_rows; ++i) {
+        sum[i][j] += left[i] * right;
+      }
+    }
+  }
+#pragma GCC unroll 5
+  for (int i = 0; i < a_rows; ++i) {
+    T* c = p.c + (i0 + i) * p.c_stride + j0;
+    if constexpr (b_rows == 4) {
+      Four<T> sums = sum_four(sum[i]);
+      for (std::size_t k = whole; k < p.length; ++k) {
+        sums += a[i][k] * Four<T>{b[0][k], b[1][k], b[2][k], b[3][k]};
+      }
+      auto& target = *reinterpret_cast<typename FourOf<T>::Unaligned*>(c);
+      target = p.add ? target + sums : sums;
+    } else {
+      T total = sum_of<T>(sum[i][0]);
+      for (std::size_t k = whole; k < p.length; ++k) {
+        total += a[i][k] * b[0][k];
+      }
+      *c = p.add ? *c + total : total;
+    }
+  }
+}
+
+template <class T, int a_rows, int b_rows>
+inline void dot_rows(const DotProducts<T>& p, std::size_t i, std::size_t j) {
+  if (p.streams && i == 0) {
+    dot_tile<T, a_rows, b_rows, true>(p, i, j);
+  } else {
+    dot_tile<T, a_rows, b_rows, false>(p, i, j);
+  }
+}
+
+template <class T, int b_rows>
+inline void dot_columns(const DotProducts<T>& p, std::size_t j) {
+  evenly(p.a_count, SKEIN_VECTOR_BYTES == 64 ? 5 : 3, [&](std::size_t i, std::size_t size) {
+    if (size == 5) {
+      dot_rows<T, 5, b_rows>(p, i, j);
+    } else if (size == 4) {
+      dot_rows<T, 4, b_rows>(p, i, j);
+    } else if (size == 3) {
+      dot_rows<T, 3, b_rows>(p, i, j);
+    } else if (size == 2) {
+      dot_rows<T, 2, b_rows>(p, i, j);
+    } else {
+      dot_rows<T, 1, b_rows>(p, i, j);
+    }
+  });
+}
+
+template <class T>
+void dot_products(const DotProducts<T>& p) {
+  std::size_t j = 0;
+  for (; j + 4 <= p.b_count; j += 4) {
+    dot_columns<T, 4>(p, j);
+  }
+  for (; j < p.b_count; ++j) {
+    dot_columns<T, 1>(p, j);
+  }
+}
+
+// ---- transposition
+
+template <std::size_t... places>
+struct Places {};
+template <std::size_t count, std::size_t... places>
+struct PlacesTo : PlacesTo<count - 1, count - 1, places...> {};
+template <std::size_t... places>
+struct PlacesTo<0, places...> {
+  using Type = Places<places...>;
+};
+
+// The lanes of two registers in turn, from the first half of each or from the second.
+template <std::size_t begin, class V, std::size_t... places>
+inline __attribute__((always_inline)) V in_turn(V a, V b, Places<places...> /*lanes*/) {
+  return __builtin_shufflevector(a, b, (begin + places / 2 + places % 2 * sizeof...(places))...);
+}
+
+// Squares of as many rows as a register has lanes: after log2(lanes) rounds of dealing the lanes of registers
+// i and i + lanes / 2 to 2 i and 2 i + 1, rows are columns.
+template <class T>
+inline __attribute__((always_inline)) void transpose_square(const T* from, std::size_t from_stride, T* to,
+                                                            std::size_t to_stride) {
+  constexpr std::size_t size = lanes<T>;
+  using All = typename PlacesTo<size>::Type;
+  Vec<T> rows[size];
+#pragma GCC unroll 16
+  for (std::size_t i = 0; i < size; ++i) {
+    rows[i] = load(from + i * from_stride);
+  }
+#pragma GCC unroll 4
+  for (std::size_t round = size; round > 1; round /= 2) {
+    Vec<T> dealt[size];
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < size / 2; ++i) {
+      dealt[2 * i] = in_turn<0>(rows[i], rows[i + size / 2], All{});
+      dealt[2 * i + 1] = in_turn<size / 2>(rows[i], rows[i + size / 2], All{});
+    }
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < size; ++i) {
+      rows[i] = dealt[i];
+    }
+  }
+#pragma GCC unroll 16
+  for (std::size_t i = 0; i < size; ++i) {
+    store(to + i * to_stride, rows[i]);
+  }
+}
+
+template <class T>
+void transpose(const T* from, std::size_t rows, std::size_t columns, std::size_t from_stride, T* to,
+               std::size_t to_stride) {
+  constexpr std::size_t size = lanes<T>;
+  const std::size_t whole_rows = rows / size * size;
+  const std::size_t whole_columns = columns / size * size;
+  for (std::size_t column = 0; column < whole_columns; column += size) {
+    for (std::size_t row = 0; row < whole_rows; row += size) {
+      transpose_square(from + row * from_stride + column, from_stride, to + column * to_stride + row,
+                       to_stride);
+    }
+  }
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t column = row < whole_rows ? whole_columns : 0; column < columns; ++column) {
+      to[column * to_stride + row] = from[row * from_stride + column];
+    }
+  }
+}
+
+// ---- outer products
+
+template <class T, std::size_t bytes>
+struct OuterTile {
+  using Function = void (*)(const OuterProducts<T>&, std::size_t, std::size_t);
+
+  template <int rows, int width>
+  static void run(const OuterProducts<T>& p, std::size_t row, std::size_t column) {
+    using V = Vec<T, bytes>;
+    constexpr std::size_t step = lanes<T, bytes>;
+    std::size_t place[rows];
+    for (int i = 0; i < rows; ++i) {
+      place[i] = (row + i) / p.run_length * p.run_stride + (row + i) % p.run_length;
+    }
+    V sum[rows][width] = {};
+    const T* d = p.d + column;
+#pragma GCC unroll 1
+    for (std::size_t point = 0; point < p.points; ++point) {
+      const T* a = p.a + p.a_points[point];
+      V right[width];
+#pragma GCC unroll 4
+      for (int j = 0; j < width; ++j) {
+        right[j] = load<bytes>(d + j * step);
+        keep(right[j]);
+      }
+#pragma GCC unroll 8
+      for (int i = 0; i < rows; ++i) {
+        const V left = all<bytes>(a[place[i]]);
+#pragma GCC unroll 4
+        for (int j = 0; j < width; ++j) {
+          sum[i][j] += left * right[j];
+        }
+      }
+      d += p.d_stride;
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; ++i) {
+      T* c = p.c + (row + i) * p.c_stride + column;
+#pragma GCC unroll 4
+      for (int j = 0; j < width; ++j) {
+        store<bytes>(c + j * step, load<bytes>(c + j * step) + sum[i][j]);
+      }
+    }
+  }
+};
+
+// A tail's columns: so many registers along the runs, by so many columns.
+template <class T, std::size_t bytes>
+struct OuterTailTile {
+  using Function = void (*)(const OuterProducts<T>&, const Tail&, std::size_t, std::size_t);
+
+  template <int registers, int columns>
+  static void run(const OuterProducts<T>& p, const Tail& tail, std::size_t first, std::size_t column) {
+    using V = Vec<T, bytes>;
+    std::size_t place[registers];
+    for (int i = 0; i < registers; ++i) {
+      place[i] = (first + i) / tail.registers * p.run_stride +
+                 tail_begin<T, bytes>((first + i) % tail.registers, p.run_length);
+    }
+    V sum[registers][columns] = {};
+    const T* d = p.d + column;
+#pragma GCC unroll 1
+    for (std::size_t point = 0; point < p.points; ++point) {
+      const T* a = p.a + p.a_points[point];
+      V right[columns];
+#pragma GCC unroll 4
+      for (int j = 0; j < columns; ++j) {
+        right[j] = all<bytes>(d[j]);
+        keep(right[j]);
+      }
+#pragma GCC unroll 8
+      for (int i = 0; i < registers; ++i) {
+        V left = load<bytes>(a + place[i]);
+        keep(left);
+#pragma GCC unroll 4
+        for (int j = 0; j < columns; ++j) {
+          sum[i][j] += left * right[j];
+        }
+      }
+      d += p.d_stride;
+    }
+    for (int i = 0; i < registers; ++i) {
+      const std::size_t in_run = (first + i) % tail.registers;
+      const std::size_t begin = tail_begin<T, bytes>(in_run, p.run_length);
+      const std::size_t row = (first + i) / tail.registers * p.run_length + begin;
+      for (std::size_t lane = in_run * lanes<T, bytes> - begin; lane < lanes<T, bytes>; ++lane) {
+        for (int j = 0; j < columns; ++j) {
+          p.c[(row + lane) * p.c_stride + column + j] += sum[i][j][lane];
+        }
+      }
+    }
+  }
+};
+
+template <class T, std::size_t bytes>
+void outer_tails(const OuterProducts<T>& p, const Tail& tail) {
+  evenly(tail.columns, 3, [&](std::size_t begin, std::size_t columns) {
+    evenly(p.num_runs * tail.registers, most_rows[columns - 1], [&](std::size_t first, std::size_t size) {
+      tiles<OuterTailTile<T, bytes>>[columns - 1][size - 1](p, tail, first, p.columns - tail.columns + begin);
+    });
+  });
+}
+
+template <class T>
+void outer_products(const OuterProducts<T>& p) {
+  using Whole = OuterTile<T, whole_register>;
+  using Narrow = OuterTile<T, narrow_register>;
+  const Tail tail = tail_of<T>(p.columns, p.run_length);
+  cover<T, Whole, Narrow>(p.num_runs * p.run_length, p.columns - tail.columns,
+                          [&](auto tile, std::size_t row, std::size_t column) { tile(p, row, column); });
+  if (tail.columns != 0) {
+    whole_tails<T>(p.run_length) ? outer_tails<T, whole_register>(p, tail)
+                                 : outer_tails<T, narrow_register>(p, tail);
+  }
+}
+
+template <class T>
+void add_rows(const T* rows, std::size_t count, std::size_t columns, T* sum) {
+  const std::size_t width = padded<T>(columns);
+  for (std::size_t n = 0; n < width; n += lanes<T, narrow_register>) {
+    Vec<T, narrow_register> parts[4] = {};
+    std::size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+#pragma GCC unroll 4
+      for (std::size_t part = 0; part < 4; ++part) {
+        parts[part] += load<narrow_register>(rows + (i + part) * width + n);
+      }
+    }
+    for (; i < count; ++i) {
+      parts[0] += load<narrow_register>(rows + i * width + n);
+    }
+    store<narrow_register>(sum + n,
+                           load<narrow_register>(sum + n) + ((parts[0] + parts[1]) + (parts[2] + parts[3])));
+  }
+}
+
+// ---- rank update
+
+// A few terms: a row of the target is read once, and written once for every six of them.
+template <class T, std::size_t bytes, int rows, int rank, bool has_base>
+inline __attribute__((always_inline)) void update_columns(const RankUpdate<T>& p, std::size_t k,
+                                                          std::size_t b, const T* base, std::size_t begin,
+                                                          std::size_t end) {
+  using V = Vec<T, bytes>;
+  V left[rows][rank];
+#pragma GCC unroll 2
+  for (int i = 0; i < rows; ++i) {
+#pragma GCC unroll 6
+    for (int r = 0; r < rank; ++r) {
+      left[i][r] = all<bytes>(p.factor * p.x[(b + r) * p.x_stride + k + i]);
+    }
+  }
+  const T* d = p.d + b * p.d_stride;
+  T* target = p.target + k * p.stride;
+  const std::size_t stride = p.stride;
+  const std::size_t d_stride = p.d_stride;
+#pragma GCC unroll 1
+  for (std::size_t n = begin; n < end; n += lanes<T, bytes>) {
+    V sum[rows];
+#pragma GCC unroll 2
+    for (int i = 0; i < rows; ++i) {
+      sum[i] = has_base ? load<bytes>(base + i * stride + n) : V{};
+    }
+#pragma GCC unroll 6
+    for (int r = 0; r < rank; ++r) {
+      V right = load<bytes>(d + r * d_stride + n);
+      keep(right);
+#pragma GCC unroll 2
+      for (int i = 0; i < rows; ++i) {
+        sum[i] += left[i][r] * right;
+      }
+    }
+#pragma GCC unroll 2
+    for (int i = 0; i < rows; ++i) {
+      store<bytes>(target + i * stride + n, sum[i]);
+    }
+  }
+}
+
+template <class T, int rows, int rank, bool has_base>
+void update_rows(const RankUpdate<T>& p, std::size_t k, std::size_t b, const T* base) {
+  const std::size_t columns = padded<T>(p.columns);
+  const std::size_t whole = columns / lanes<T> * lanes<T>;
+  update_columns<T, whole_register, rows, rank, has_base>(p, k, b, base, 0, whole);
+  if (whole < columns) {
+    update_columns<T, narrow_register, rows, rank, has_base>(p, k, b, base, whole, columns);
+  }
+}
+
+template <class T>
+using UpdateRows = void (*)(const RankUpdate<T>&, std::size_t, std::size_t, const T*);
+template <class T, int rows, bool has_base>
+inline constexpr UpdateRows<T> update_rows_of[6] = {
+    update_rows<T, rows, 1, has_base>, update_rows<T, rows, 2, has_base>, update_rows<T, rows, 3, has_base>,
+    update_rows<T, rows, 4, has_base>, update_rows<T, rows, 5, has_base>, update_rows<T, rows, 6, has_base>};
+
+// A register may reach over a row's end into the next row and put its base there. So rows go upwards, and two
+// at a time only where that is harmless: no reaching over, or the base is the target.
+template <class T>
+void update_by_rows(const RankUpdate<T>& p) {
+  const bool two = p.stride >= padded<T>(p.columns) || p.base == p.target;
+  for (std::size_t k = 0; k < p.rows;) {
+    const bool pair = two && k + 2 <= p.rows;
+    evenly(p.rank, 6, [&](std::size_t b, std::size_t size) {
+      const T* base = b == 0 ? p.base : p.target;
+      if (base == nullptr) {
+        (pair ? update_rows_of<T, 2, false> : update_rows_of<T, 1, false>)[size - 1](p, k, b, nullptr);
+      } else {
+        (pair ? update_rows_of<T, 2, true> : update_rows_of<T, 1, true>)[size - 1](p, k, b,
+                                                                                   base + k * p.stride);
+      }
+    });
+    k += pair ? 2 : 1;
+  }
+}
+
+// Many terms: sums stay in registers while all terms pass.
+template <class T, std::size_t bytes>
+struct UpdateTile {
+  using Function = void (*)(const RankUpdate<T>&, std::size_t, std::size_t);
+
+  template <int rows, int width>
+  static void run(const RankUpdate<T>& p, std::size_t row, std::size_t column) {
+    using V = Vec<T, bytes>;
+    constexpr std::size_t step = lanes<T, bytes>;
+    V sum[rows][width] = {};
+    const T* x = p.x + row;
+    const T* d = p.d + column;
+#pragma GCC unroll 1
+    for (std::size_t b = 0; b < p.rank; ++b) {
+      V right[width];
+#pragma GCC unroll 4
+      for (int j = 0; j < width; ++j) {
+        right[j] = load<bytes>(d + j * step);
+        keep(right[j]);
+      }
+#pragma GCC unroll 8
+      for (int i = 0; i < rows; ++i) {
+        const V left = all<bytes>(x[i]);
+#pragma GCC unroll 4
+        for (int j = 0; j < width; ++j) {
+          sum[i][j] += left * right[j];
+        }
+      }
+      x += p.x_stride;
+      d += p.d_stride;
+    }
+    const V factor = all<bytes>(p.factor);
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; ++i) {
+      const std::size_t place = (row + i) * p.stride + column;
+#pragma GCC unroll 4
+      for (int j = 0; j < width; ++j) {
+        const V start = p.base != nullptr ? load<bytes>(p.base + place + j * step) : V{};
+        store<bytes>(p.target + place + j * step, start + factor * sum[i][j]);
+      }
+    }
+  }
+};
+
+// Tiles go from right to left: what one puts over a row's end, the next row's first tile replaces.
+template <class T>
+void update_by_tiles(const RankUpdate<T>& p) {
+  const std::size_t registers = padded<T>(p.columns) / lanes<T>;
+  evenly(p.rows, most_rows[1], [&](std::size_t row, std::size_t size) {
+    std::size_t left = registers;
+    if (left * lanes<T> < padded<T>(p.columns)) {
+      tiles<UpdateTile<T, narrow_register>>[0][size - 1](p, row, left * lanes<T>);
+    }
+    while (left > 0) {
+      const std::size_t width = left % 2 == 1 ? 1 : 2;
+      left -= width;
+      tiles<UpdateTile<T, whole_register>>[width - 1][size - 1](p, row, left * lanes<T>);
+    }
+  });
+}
+
+template <class T>
+void rank_update(const RankUpdate<T>& p) {
+  if (p.rank < 8) {
+    update_by_rows(p);
+  } else {
+    update_by_tiles(p);
+  }
+}
+
+}  // namespace skein::nn::SKEIN_KERNELS
