@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <numeric>
 #include <optional>
 
+#include "adapters/mpi/model_bytes.h"
 #include "skein/base/expect.h"
 #include "skein/simulation/fleet_bytes.h"
 
@@ -114,10 +116,28 @@ class MissionRanks::SharedField final : public Field {
     return own_.measure_constants(clusters, before, after);
   }
   std::vector<ModelScore> scores(std::span<const ClusterModel> models) override {
-    return ranks_.scores(models);
+    return ranks_.at_homes<ModelScore>(Request::scores, models,
+                                       [&](const auto& list) { return own_.scores(list); });
   }
-  std::vector<std::vector<float>> meta_gradients(std::span<const ClusterModel> models) override {
-    return ranks_.meta_gradients(models);
+  std::vector<double> squared_meta_gradients(std::span<const ClusterModel> models) override {
+    return ranks_.at_homes<double>(Request::gradients, models,
+                                   [&](const auto& list) { return own_.squared_meta_gradients(list); });
+  }
+  std::vector<double> hand_over(std::span<const std::size_t> clusters, std::vector<Model> models) override {
+    return ranks_.hand_over(clusters, std::move(models));
+  }
+  std::vector<double> squared_gradient_changes(std::span<const std::size_t> clusters) override {
+    std::vector<ClusterModel> handed;
+    for (const std::size_t cluster : clusters) {
+      handed.push_back({cluster});
+    }
+    return ranks_.at_homes<double>(Request::changes, handed, [&](const auto& list) {
+      return own_.squared_gradient_changes(clusters_of(list));
+    });
+  }
+  [[nodiscard]] HandedModel handed(std::size_t cluster) override { return ranks_.handed(cluster); }
+  void restore(std::size_t cluster, HandedModel handed) override {
+    ranks_.restore(cluster, std::move(handed));
   }
   [[nodiscard]] const LabelMix& mix(std::size_t cluster) const override { return own_.mix(cluster); }
   void advance() override { own_.advance(); }
@@ -224,11 +244,11 @@ std::vector<LeaderUpdate> MissionRanks::run(std::span<const LeaderTask> tasks) {
     loads.push_back(found != loads_.end() ? found->second : std::max(known, 1e-6));
   }
   const std::vector<Items> parts = balance(loads, crew_.size());
-  homes_.clear();
+  hosts_.clear();
   for (std::size_t rank = 0; rank < crew_.size(); ++rank) {
     std::vector<std::size_t> clusters;
     for (const std::size_t i : parts[rank]) {
-      homes_[tasks[i].swarm] = rank;
+      hosts_[tasks[i].swarm] = rank;
       clusters.push_back(tasks[i].cluster);
     }
     if (rank > 0 && !clusters.empty()) {
@@ -272,9 +292,9 @@ std::vector<LeaderUpdate> MissionRanks::run(std::span<const LeaderTask> tasks) {
 std::vector<Model> MissionRanks::personalise(std::span<const LeaderTask> tasks) {
   std::vector<Items> parts(crew_.size());
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const auto home = homes_.find(tasks[i].swarm);
-    expect(home != homes_.end(), "who personalises was in the last round");
-    parts[home->second].push_back(i);
+    const auto host = hosts_.find(tasks[i].swarm);
+    expect(host != hosts_.end(), "who personalises was in the last round");
+    parts[host->second].push_back(i);
   }
   for (std::size_t rank = 1; rank < crew_.size(); ++rank) {
     if (!parts[rank].empty()) {
@@ -288,53 +308,69 @@ std::vector<Model> MissionRanks::personalise(std::span<const LeaderTask> tasks) 
       [](ByteCursor& bytes) { return bytes.get_list<Model>(); });
 }
 
-std::vector<MissionRanks::Items> MissionRanks::even_parts(std::size_t count) const {
+template <class Result, class Own>
+std::vector<Result> MissionRanks::at_homes(Request request, std::span<const ClusterModel> models,
+                                           const Own& own) {
   std::vector<Items> parts(crew_.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    parts[i % crew_.size()].push_back(i);
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    parts[home_of(models[i].cluster)].push_back(i);
   }
-  return parts;
-}
-
-void MissionRanks::send_models(Request request, std::span<const ClusterModel> models,
-                               const std::vector<Items>& parts) {
   for (std::size_t rank = 1; rank < crew_.size(); ++rank) {
-    if (parts[rank].empty()) {
-      continue;
+    if (!parts[rank].empty()) {
+      const std::vector<ClusterModel> list = picked(models, parts[rank]);
+      ByteWriter bytes = begin(request, rank, clusters_of(list));
+      put_models(bytes, list);
+      send(rank, bytes.take());
     }
-    std::vector<std::size_t> clusters;
-    for (const std::size_t i : parts[rank]) {
-      clusters.push_back(models[i].cluster);
-    }
-    ByteWriter bytes = begin(request, rank, clusters);
-    bytes.put<std::uint64_t>(clusters.size());
-    const Model* last = nullptr;  // one that several clusters share goes once
-    for (const std::size_t i : parts[rank]) {
-      bytes.put<std::uint64_t>(models[i].cluster);
-      bytes.put<std::uint8_t>(models[i].model == last ? 1 : 0);
-      if (models[i].model != last) {
-        bytes.put_list(*models[i].model);
-      }
-      last = models[i].model;
-    }
-    send(rank, bytes.take());
   }
+  return gather<Result>(
+      models.size(), parts, [&](const Items& items) { return own(picked(models, items)); },
+      [](ByteCursor& bytes) { return bytes.get<Result>(); });
 }
 
-std::vector<ModelScore> MissionRanks::scores(std::span<const ClusterModel> models) {
-  const std::vector<Items> parts = even_parts(models.size());
-  send_models(Request::scores, models, parts);
-  return gather<ModelScore>(
-      models.size(), parts, [&](const Items& own) { return own_field_.scores(picked(models, own)); },
-      [](ByteCursor& bytes) { return bytes.get<ModelScore>(); });
+std::vector<double> MissionRanks::hand_over(std::span<const std::size_t> clusters,
+                                            std::vector<Model> models) {
+  std::vector<ClusterModel> list;
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
+    list.push_back({clusters[i], &models[i]});
+  }
+  return at_homes<double>(Request::hand_over, list, [&](const std::vector<ClusterModel>& own) {
+    // What was sent is not needed here any more.
+    std::vector<Model> kept;
+    for (std::size_t i = 0; i < clusters.size(); ++i) {
+      Model model = std::move(models[i]);
+      if (home_of(clusters[i]) == 0) {
+        kept.push_back(std::move(model));
+      }
+    }
+    return own_field_.hand_over(clusters_of(own), std::move(kept));
+  });
 }
 
-std::vector<std::vector<float>> MissionRanks::meta_gradients(std::span<const ClusterModel> models) {
-  const std::vector<Items> parts = even_parts(models.size());
-  send_models(Request::gradients, models, parts);
-  return gather<std::vector<float>>(
-      models.size(), parts, [&](const Items& own) { return own_field_.meta_gradients(picked(models, own)); },
-      [](ByteCursor& bytes) { return bytes.get_list<std::vector<float>>(); });
+HandedModel MissionRanks::handed(std::size_t cluster) {
+  const std::size_t home = home_of(cluster);
+  if (home == 0) {
+    return own_field_.handed(cluster);
+  }
+  ByteWriter bytes = begin(Request::handed, home, {});
+  bytes.put<std::uint64_t>(cluster);
+  send(home, bytes.take());
+  const std::string text = receive(home);
+  ByteCursor answer(text);
+  return get_handed(answer);
+}
+
+void MissionRanks::restore(std::size_t cluster, HandedModel handed) {
+  const std::size_t home = home_of(cluster);
+  if (home == 0) {
+    own_field_.restore(cluster, std::move(handed));
+    return;
+  }
+  ByteWriter bytes = begin(Request::restore, home, {});
+  bytes.put<std::uint64_t>(cluster);
+  put_handed(bytes, handed);
+  send(home, bytes.take());
+  receive(home);
 }
 
 void MissionRanks::finish() {
@@ -392,27 +428,26 @@ std::string MissionRanks::answer(Request request, ByteCursor& bytes) {
     for (const Model& model : own_fleet_.personalise(get_tasks(bytes))) {
       reply.put_list(model);
     }
+  } else if (request == Request::handed) {
+    put_handed(reply, own_field_.handed(bytes.get<std::uint64_t>()));
+  } else if (request == Request::restore) {
+    const auto cluster = bytes.get<std::uint64_t>();
+    own_field_.restore(cluster, get_handed(bytes));
   } else {
-    std::vector<Model> models;
-    std::vector<std::pair<std::size_t, std::size_t>> which;  // cluster, model
-    for (auto left = bytes.get<std::uint64_t>(); left > 0; --left) {
-      const auto cluster = bytes.get<std::uint64_t>();
-      if (bytes.get<std::uint8_t>() == 0) {
-        models.push_back(bytes.get_list<Model>());
-      }
-      which.emplace_back(cluster, models.size() - 1);
-    }
-    std::vector<ClusterModel> list;
-    for (const auto& [cluster, model] : which) {
-      list.push_back({cluster, &models[model]});
-    }
+    SentModels sent = get_models(bytes);
     if (request == Request::scores) {
-      for (const ModelScore& score : own_field_.scores(list)) {
+      for (const ModelScore& score : own_field_.scores(sent.list)) {
         reply.put(score);
       }
     } else {
-      for (const std::vector<float>& gradient : own_field_.meta_gradients(list)) {
-        reply.put_list(gradient);
+      const std::vector<double> squares =
+          request == Request::gradients ? own_field_.squared_meta_gradients(sent.list)
+          : request == Request::changes
+              ? own_field_.squared_gradient_changes(clusters_of(sent.list))
+              : own_field_.hand_over(clusters_of(sent.list), {std::make_move_iterator(sent.models.begin()),
+                                                              std::make_move_iterator(sent.models.end())});
+      for (const double square : squares) {
+        reply.put(square);
       }
     }
   }

@@ -1,6 +1,8 @@
 // One mission over several processes. The first has the core network, the planner and all devices' data; it
-// sends tasks, and the data of clusters to those who lack it, and takes updates. The others have leaders that
-// remember nothing from one training sequence to the next, so a mission goes on with any number of them.
+// sends tasks, and the data of clusters to those who lack it, and takes updates. The models that clusters
+// have been handed are spread: each is in the process that scores it. The others remember nothing else from
+// one training sequence to the next, and a checkpoint has all models, so a mission goes on with any number of
+// them.
 #pragma once
 
 #include <cstddef>
@@ -56,7 +58,17 @@ class MissionRanks {
   void serve();
 
  private:
-  enum class Request : std::uint8_t { finish, run, personalise, scores, gradients };
+  enum class Request : std::uint8_t {
+    finish,
+    run,
+    personalise,
+    scores,
+    gradients,
+    hand_over,
+    changes,
+    handed,
+    restore
+  };
   using Items = std::vector<std::size_t>;
   class SharedField;
   class SharedFleet;
@@ -68,16 +80,17 @@ class MissionRanks {
   [[nodiscard]] RankReport report() const;
   std::vector<LeaderUpdate> run(std::span<const LeaderTask> tasks);
   std::vector<Model> personalise(std::span<const LeaderTask> tasks);
-  std::vector<ModelScore> scores(std::span<const ClusterModel> models);
-  std::vector<std::vector<float>> meta_gradients(std::span<const ClusterModel> models);
-  // Sends each of the others the models of its items.
-  void send_models(Request request, std::span<const ClusterModel> models, const std::vector<Items>& parts);
+  [[nodiscard]] std::size_t home_of(std::size_t cluster) const { return cluster % crew_.size(); }
+  // Something of each model, at the homes of their clusters: own(models) for this process.
+  template <class Result, class Own>
+  std::vector<Result> at_homes(Request request, std::span<const ClusterModel> models, const Own& own);
+  std::vector<double> hand_over(std::span<const std::size_t> clusters, std::vector<Model> models);
+  [[nodiscard]] HandedModel handed(std::size_t cluster);
+  void restore(std::size_t cluster, HandedModel handed);
   // Results of all items: own(items) of this process's, and what the others answer.
   template <class Result, class Own, class Read>
   std::vector<Result> gather(std::size_t count, const std::vector<Items>& parts, const Own& own,
                              const Read& read);
-  // Items of a list in equal parts.
-  [[nodiscard]] std::vector<Items> even_parts(std::size_t count) const;
   std::string answer(Request request, ByteCursor& bytes);
 
   Crew& crew_;
@@ -86,7 +99,7 @@ class MissionRanks {
   std::unique_ptr<SharedField> field_;
   std::unique_ptr<SharedFleet> fleet_;
   std::map<std::size_t, double> loads_;       // s, of each swarm's last task
-  std::map<std::size_t, std::size_t> homes_;  // the process that had each swarm in the last round
+  std::map<std::size_t, std::size_t> hosts_;  // the process that had each swarm in the last round
   // [process][cluster]: one more than the sequence of the cluster's data that it has.
   std::vector<std::map<std::size_t, std::size_t>> known_;
   double busy_s_ = 0.0;

@@ -12,6 +12,7 @@
 #include "plan.h"
 #include "report.h"
 #include "skein/base/bytes.h"
+#include "skein/base/expect.h"
 #include "skein/base/file.h"
 #include "skein/learning/data_source.h"
 #include "skein/learning/digest.h"
@@ -25,45 +26,45 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view checkpoint_name = "Skein mission checkpoint 3\n";
+constexpr std::string_view checkpoint_name = "Skein mission checkpoint 4\n";
 
-// A checkpoint belongs to one scenario, and says if it is damaged.
+// A checkpoint belongs to one scenario, and says if it is damaged: a digest of its body is at the end. It is
+// written as it is made, for the models of all clusters are the most that a mission has.
 void write_checkpoint(const fs::path& file, const std::string& scenario, const CoreNetwork& core,
                       const MissionRecorder& recorder) {
-  // Put together in place: the core network has the models of all clusters, and copies would be the most that
-  // this process ever holds.
-  std::string text = core.save();
-  ByteWriter size;
-  size.put<std::uint64_t>(text.size());
-  text.insert(0, size.take());
-  ByteWriter rest;
-  rest.put_text(recorder.save());
-  text += rest.take();
-  text.insert(0, std::string(checkpoint_name) + sha256(scenario) + "\n" + sha256(text) + "\n");
-  write_file(file, text);
+  write_file(file, [&](std::ostream& stream) {
+    stream << checkpoint_name << sha256(scenario) << "\n";
+    Sha256 digest;
+    ByteWriter body([&](std::string_view bytes) {
+      digest.add(bytes);
+      stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    });
+    core.save(body);
+    body.put_text(recorder.save());
+    stream << digest.finish();
+  });
 }
 
 void read_checkpoint(const fs::path& file, const std::string& scenario, CoreNetwork& core,
                      MissionRecorder& recorder) {
   const std::string text = read_file(file, std::size_t{1} << 36U);
   const std::size_t digest = sha256("").size();
-  const std::size_t header = checkpoint_name.size() + 2 * (digest + 1);
+  const std::size_t header = checkpoint_name.size() + digest + 1;
   const auto refuse = [&](const char* why) { throw InputError({file.string(), "", "", why}); };
-  if (text.size() < header || !text.starts_with(checkpoint_name)) {
+  if (text.size() < header + digest || !text.starts_with(checkpoint_name)) {
     refuse("is no checkpoint of a mission");
   }
   if (text.substr(checkpoint_name.size(), digest) != sha256(scenario)) {
     refuse("is of another scenario than scenario.toml beside it");
   }
-  const std::string body = text.substr(header);
-  if (text.substr(checkpoint_name.size() + digest + 1, digest) != sha256(body)) {
+  const std::string_view body = std::string_view(text).substr(header, text.size() - header - digest);
+  if (text.substr(text.size() - digest) != sha256(body)) {
     refuse("is damaged");
   }
   ByteCursor cursor(body);
-  const std::string core_bytes = cursor.get_text();
-  const std::string recorder_bytes = cursor.get_text();
-  core.restore(core_bytes);
-  recorder.restore(recorder_bytes);
+  core.restore(cursor);
+  recorder.restore(cursor.get_text());
+  expect(cursor.at_end(), "a checkpoint is of the same mission");
 }
 
 Json machine() {
@@ -182,13 +183,13 @@ void MissionRun::fly(bool resume) {
     }
     write_checkpoint(checkpoint, resolved_, *core_, recorder_);
   }
-  ranks_.finish();
   const fs::path models = directory_ / "models";
   fs::create_directories(models);
   save_model(models / "global.safetensors", core_->global_model());
   for (std::size_t c = 0; c < prepared_.world().clusters.size(); ++c) {
     save_model(models / fmt::format("cluster-{}.safetensors", c + 1), core_->cluster_model(c));
   }
+  ranks_.finish();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   Json manifest{{"version", SKEIN_VERSION},
                 {"name", scenario_.run.name},

@@ -1,10 +1,12 @@
-// Plain numbers, texts and lists one after another, for checkpoints. Reading more than there is, is a
-// programmer's fault: whoever reads a file checks its digest first.
+// Plain numbers, texts and lists one after another, for checkpoints and messages. Reading more than there is,
+// is a programmer's fault: whoever reads a file checks its digest first.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -14,27 +16,42 @@ namespace skein {
 
 class ByteWriter {
  public:
+  using Sink = std::function<void(std::string_view)>;
+
+  // Keeps the bytes, until they are taken.
+  ByteWriter() = default;
+  // Hands them on as they come, and keeps none.
+  explicit ByteWriter(Sink sink) : sink_(std::move(sink)) {}
+
   template <class T>
   requires std::is_trivially_copyable_v<T>
-  void put(T value) { text_.append(reinterpret_cast<const char*>(&value), sizeof(T)); }
+  void put(T value) { add(&value, sizeof(T)); }
   template <class List>
   void put_list(const List& values) {
     put<std::uint64_t>(values.size());
-    text_.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0]));
+    add(values.data(), values.size() * sizeof(values[0]));
   }
-  void put_text(const std::string& text) {
-    put<std::uint64_t>(text.size());
-    text_ += text;
-  }
+  void put_text(std::string_view text) { put_list(text); }
   [[nodiscard]] std::string take() { return std::move(text_); }
 
  private:
+  void add(const void* bytes, std::size_t size) {
+    const std::string_view piece(static_cast<const char*>(bytes), size);
+    if (sink_) {
+      sink_(piece);
+    } else {
+      text_ += piece;
+    }
+  }
+
+  Sink sink_;
   std::string text_;
 };
 
 class ByteCursor {
  public:
-  explicit ByteCursor(const std::string& text) : text_(text) {}
+  // Of bytes that outlive it.
+  explicit ByteCursor(std::string_view text) : text_(text) {}
 
   template <class T>
   T get() {
@@ -67,7 +84,7 @@ class ByteCursor {
     at_ += size;
   }
 
-  const std::string& text_;
+  std::string_view text_;
   std::size_t at_ = 0;
 };
 

@@ -35,6 +35,9 @@ std::string read_file(const std::filesystem::path& path, std::size_t max_bytes) 
     throw_fault(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
   }
   std::string content;
+  if (const std::uintmax_t size = std::filesystem::file_size(path, error); !error && size <= max_bytes) {
+    content.reserve(size);
+  }
   std::array<char, 1 << 16> buffer{};
   while (stream.read(buffer.data(), buffer.size()), stream.gcount() > 0) {
     content.append(buffer.data(), static_cast<std::size_t>(stream.gcount()));
@@ -49,6 +52,12 @@ std::string read_file(const std::filesystem::path& path, std::size_t max_bytes) 
 }
 
 void write_file(const std::filesystem::path& path, std::string_view content) {
+  write_file(path, [&](std::ostream& stream) {
+    stream.write(content.data(), static_cast<std::streamsize>(content.size()));
+  });
+}
+
+void write_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write) {
   std::error_code error;
   if (path.has_parent_path()) {
     std::filesystem::create_directories(path.parent_path(), error);
@@ -59,7 +68,13 @@ void write_file(const std::filesystem::path& path, std::string_view content) {
   std::filesystem::path temporary = path;
   temporary += fmt::format(".{}.tmp", ::getpid());
   std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
-  stream.write(content.data(), static_cast<std::streamsize>(content.size()));
+  try {
+    write(stream);
+  } catch (...) {
+    stream.close();
+    std::filesystem::remove(temporary, error);
+    throw;
+  }
   stream.close();
   if (!stream) {
     const std::string reason = std::strerror(errno);

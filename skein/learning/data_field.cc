@@ -53,13 +53,30 @@ void get_buffer(ByteCursor& bytes, DeviceBuffer& buffer) {
   buffer = DeviceBuffer(buffer.capacity(), bytes.get_list<std::vector<DataPoint>>(), displaced);
 }
 
+double squared_change(const std::vector<float>& a, const std::vector<float>& b) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double change = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+    sum += change * change;
+  }
+  return sum;
+}
+
+double squared_norm(const std::vector<float>& values) {
+  double sum = 0.0;
+  for (const float value : values) {
+    sum += static_cast<double>(value) * static_cast<double>(value);
+  }
+  return sum;
+}
+
 }  // namespace
 
-DataField::DataField(DataFieldSetup setup, const nn::Network<float>& network, ThreadPool& pool)
+DataField::DataField(DataFieldSetup setup, Workspaces& workspaces, ThreadPool& pool)
     : setup_(std::move(setup)),
       pool_(pool),
-      workspaces_(network),
-      exact_network_(network.architecture()),
+      workspaces_(workspaces),
+      exact_network_(workspaces.network().architecture()),
       losses_(exact_network_, setup_.data->train) {
   first_device_.push_back(0);
   for (const GroupShare& group : setup_.partition->groups) {
@@ -72,6 +89,7 @@ DataField::DataField(DataFieldSetup setup, const nn::Network<float>& network, Th
     first_device_.push_back(buffers_.size());
   }
   expect(setup_.rates.size() == drifts_.size(), "every cluster has its rates of drift");
+  handed_.resize(drifts_.size());
   update_feature_drifts();
 }
 
@@ -101,15 +119,15 @@ std::vector<std::vector<DataPoint>> DataField::offload(std::size_t device, std::
 std::vector<ModelScore> DataField::scores(std::span<const ClusterModel> models) {
   std::vector<ModelScore> all(models.size());
   pool_.parallel_for(models.size(), [&](std::size_t i) {
-    const auto [cluster, model] = models[i];
+    const std::size_t cluster = models[i].cluster;
     RandomStream stream(setup_.seed, "cluster test", cluster, sequence_);
     Points points{.drift = feature_drifts_[cluster].get()};
     for (const SampleIndex sample :
          draw(*setup_.test_pools, drifts_[cluster].mix, setup_.test_points, stream)) {
       points.add(sample, static_cast<std::uint32_t>(sequence_));
     }
-    const Evaluation evaluation =
-        evaluate(*model, setup_.data->test, points.to_read(), workspaces_, pool_, points.drifted());
+    const Evaluation evaluation = evaluate(model_of(models[i]), setup_.data->test, points.to_read(),
+                                           workspaces_, pool_, points.drifted());
     all[i] = {.accuracy = evaluation.accuracy, .loss = evaluation.loss};
   });
   return all;
@@ -127,7 +145,15 @@ std::vector<DataPoint> DataField::cluster_points(std::size_t cluster, std::size_
   return all;
 }
 
-std::vector<float> DataField::meta_gradient(std::size_t cluster, const Model& model) {
+const Model& DataField::model_of(const ClusterModel& model) const {
+  const Model& found = model.model != nullptr ? *model.model : handed_[model.cluster].model;
+  expect(!found.empty(), "a model was handed over to the cluster");
+  return found;
+}
+
+std::vector<float> DataField::meta_gradient(const ClusterModel& cluster_model) {
+  const std::size_t cluster = cluster_model.cluster;
+  const Model& model = model_of(cluster_model);
   Points points{.drift = feature_drifts_[cluster].get()};
   for (const DataPoint& point : cluster_points(cluster, setup_.gradient_points)) {
     points.add(point.sample, point.sequence);
@@ -151,12 +177,33 @@ std::vector<float> DataField::meta_gradient(std::size_t cluster, const Model& mo
   return gradient;
 }
 
-std::vector<std::vector<float>> DataField::meta_gradients(std::span<const ClusterModel> models) {
-  std::vector<std::vector<float>> all(models.size());
-  pool_.parallel_for(models.size(),
-                     [&](std::size_t i) { all[i] = meta_gradient(models[i].cluster, *models[i].model); });
+std::vector<double> DataField::squared_meta_gradients(std::span<const ClusterModel> models) {
+  std::vector<double> all(models.size());
+  pool_.parallel_for(models.size(), [&](std::size_t i) { all[i] = squared_norm(meta_gradient(models[i])); });
   return all;
 }
+
+std::vector<double> DataField::hand_over(std::span<const std::size_t> clusters, std::vector<Model> models) {
+  std::vector<double> all(clusters.size());
+  pool_.parallel_for(clusters.size(), [&](std::size_t i) {
+    HandedModel& handed = handed_[clusters[i]];
+    handed = {.model = std::move(models[i])};
+    handed.gradient = meta_gradient({clusters[i]});
+    all[i] = squared_norm(handed.gradient);
+  });
+  return all;
+}
+
+std::vector<double> DataField::squared_gradient_changes(std::span<const std::size_t> clusters) {
+  std::vector<double> all(clusters.size());
+  pool_.parallel_for(clusters.size(), [&](std::size_t i) {
+    all[i] = squared_change(meta_gradient({clusters[i]}), handed_[clusters[i]].gradient);
+  });
+  return all;
+}
+
+HandedModel DataField::handed(std::size_t cluster) { return handed_[cluster]; }
+void DataField::restore(std::size_t cluster, HandedModel handed) { handed_[cluster] = std::move(handed); }
 
 BoundConstants DataField::measure_constants(std::span<const std::size_t> clusters, const Model& before,
                                             const Model& after) {

@@ -39,7 +39,7 @@ struct DataFieldSetup {
 
 class DataField final : public Field {
  public:
-  DataField(DataFieldSetup setup, const nn::Network<float>& network, ThreadPool& pool);
+  DataField(DataFieldSetup setup, Workspaces& workspaces, ThreadPool& pool);
 
   [[nodiscard]] std::size_t sequence() const override { return sequence_; }
   [[nodiscard]] std::size_t num_points(std::size_t device) const override { return buffers_[device].size(); }
@@ -50,7 +50,11 @@ class DataField final : public Field {
     return feature_drifts_[cluster];
   }
   std::vector<ModelScore> scores(std::span<const ClusterModel> models) override;
-  std::vector<std::vector<float>> meta_gradients(std::span<const ClusterModel> models) override;
+  std::vector<double> squared_meta_gradients(std::span<const ClusterModel> models) override;
+  std::vector<double> hand_over(std::span<const std::size_t> clusters, std::vector<Model> models) override;
+  std::vector<double> squared_gradient_changes(std::span<const std::size_t> clusters) override;
+  [[nodiscard]] HandedModel handed(std::size_t cluster) override;
+  void restore(std::size_t cluster, HandedModel handed) override;
   BoundConstants measure_constants(std::span<const std::size_t> clusters, const Model& before,
                                    const Model& after) override;
   [[nodiscard]] const LabelMix& mix(std::size_t cluster) const override { return drifts_[cluster].mix; }
@@ -62,20 +66,22 @@ class DataField final : public Field {
   void forget() override;
 
  private:
-  [[nodiscard]] std::vector<float> meta_gradient(std::size_t cluster, const Model& model);
+  [[nodiscard]] const Model& model_of(const ClusterModel& model) const;
+  [[nodiscard]] std::vector<float> meta_gradient(const ClusterModel& model);
   [[nodiscard]] std::vector<DataPoint> cluster_points(std::size_t cluster, std::size_t count) const;
   // Up to the present sequence.
   void update_feature_drifts();
 
   DataFieldSetup setup_;
   ThreadPool& pool_;
-  Workspaces workspaces_;
+  Workspaces& workspaces_;
   nn::Network<double> exact_network_;  // for whoever measures
   SampleLosses losses_;
   std::vector<std::size_t> first_device_;  // of each cluster, and the end
   std::vector<DeviceBuffer> buffers_;
   std::vector<ClusterDrift> drifts_;
   std::vector<std::shared_ptr<const FeatureDrift>> feature_drifts_;  // of each cluster; nullptr: none
+  std::vector<HandedModel> handed_;                                  // to each cluster; empty: nothing yet
   std::size_t sequence_ = 0;
 };
 

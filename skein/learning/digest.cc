@@ -177,6 +177,15 @@ std::string digest_of_file(const std::filesystem::path& path) {
 
 std::string sha256(std::string_view bytes) { return digest<Sha256Rules>(bytes); }
 std::string sha512(std::string_view bytes) { return digest<Sha512Rules>(bytes); }
+
+struct Sha256::State {
+  Sha2<Sha256Rules> sha;
+};
+Sha256::Sha256() : state_(std::make_unique<State>()) {}
+Sha256::~Sha256() = default;
+void Sha256::add(std::string_view bytes) { state_->sha.add(bytes); }
+std::string Sha256::finish() { return state_->sha.finish(); }
+
 std::string sha256_of_file(const std::filesystem::path& path) { return digest_of_file<Sha256Rules>(path); }
 std::string sha512_of_file(const std::filesystem::path& path) { return digest_of_file<Sha512Rules>(path); }
 

@@ -24,7 +24,13 @@ struct ModelScore {
 // A model above a cluster's data.
 struct ClusterModel {
   std::size_t cluster = 0;
-  const Model* model = nullptr;
+  const Model* model = nullptr;  // nullptr: the one that was handed over there
+};
+
+// What a swarm leaves at a cluster.
+struct HandedModel {
+  Model model{};
+  std::vector<float> gradient{};  // its meta-gradient, there and then
 };
 
 class Field {
@@ -49,8 +55,16 @@ class Field {
   [[nodiscard]] virtual std::shared_ptr<const FeatureDrift> feature_drift(std::size_t cluster) const = 0;
   // Each model on its cluster's data of now: fresh samples, of its present mix and features.
   virtual std::vector<ModelScore> scores(std::span<const ClusterModel> models) = 0;
-  // The meta-gradient of each model on what its cluster's devices hold now.
-  virtual std::vector<std::vector<float>> meta_gradients(std::span<const ClusterModel> models) = 0;
+  // The squared norm of each model's meta-gradient on what its cluster's devices hold now.
+  virtual std::vector<double> squared_meta_gradients(std::span<const ClusterModel> models) = 0;
+  // The devices of each cluster get a model in place of the last one. Returns the squared norms of the
+  // models' meta-gradients, which are kept with them.
+  virtual std::vector<double> hand_over(std::span<const std::size_t> clusters, std::vector<Model> models) = 0;
+  // How far the meta-gradients of the models that were handed over there have moved since: squared norms.
+  virtual std::vector<double> squared_gradient_changes(std::span<const std::size_t> clusters) = 0;
+  // What was handed over to a cluster, to be saved; and back.
+  [[nodiscard]] virtual HandedModel handed(std::size_t cluster) = 0;
+  virtual void restore(std::size_t cluster, HandedModel handed) = 0;
   // The constants of the convergence bounds, measured on what these clusters' devices hold, at two models of
   // the path that training has taken: what the core network tells the leaders.
   virtual BoundConstants measure_constants(std::span<const std::size_t> clusters, const Model& before,
@@ -61,7 +75,7 @@ class Field {
   // To the next sequence: arrivals and drift.
   virtual void advance() = 0;
 
-  // All that changes, as bytes; and back.
+  // All of the data that changes, as bytes; and back.
   [[nodiscard]] virtual std::string save() const = 0;
   virtual void restore(const std::string& bytes) = 0;
   // The same of one cluster, for a field elsewhere that needs no more than some, and forgets them.

@@ -242,7 +242,7 @@ void PreparedMission::build_leaders() {
     field.buffers.push_back(static_cast<std::size_t>(scenario_.data.buffer.sample(buffer, device)));
     field.arrivals.push_back(static_cast<std::size_t>(scenario_.data.arrivals.sample(arrivals, device)));
   }
-  field_ = std::make_unique<DataField>(std::move(field), network_, pool_);
+  field_ = std::make_unique<DataField>(std::move(field), workspaces_, pool_);
   trainer_ = std::make_unique<SwarmTrainer>(
       LocalTraining::Setting{.options = scenario_.learning,
                              .meta = algorithm(scenario_.learning.algorithm).meta,

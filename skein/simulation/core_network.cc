@@ -8,7 +8,6 @@
 #include <limits>
 #include <numeric>
 
-#include "skein/base/bytes.h"
 #include "skein/base/expect.h"
 #include "skein/base/random.h"
 #include "skein/simulation/round_signalling.h"
@@ -19,23 +18,6 @@
 
 namespace skein {
 namespace {
-
-double squared_norm(const std::vector<float>& values) {
-  double sum = 0.0;
-  for (const float value : values) {
-    sum += static_cast<double>(value) * static_cast<double>(value);
-  }
-  return sum;
-}
-
-double squared_change(const std::vector<float>& a, const std::vector<float>& b) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double change = static_cast<double>(a[i]) - static_cast<double>(b[i]);
-    sum += change * change;
-  }
-  return sum;
-}
 
 // Why the core network does not take a swarm's model; empty: it does.
 std::string objection_to(const Model& update, const Model& global) {
@@ -79,10 +61,6 @@ CoreNetwork::CoreNetwork(MissionSetup setup, ThreadPool& pool)
       global_(std::make_shared<const Model>(setup_.initial)),
       clusters_(setup_.world->clusters.size()),
       timing_(setup_.first_timing) {
-  for (ClusterState& cluster : clusters_) {
-    cluster.model = global_;
-    cluster.drift = -1.0;
-  }
   expect(setup_.initial_drifts.size() == clusters_.size(), "every cluster has a drift to begin with");
   setup_.planner->begin(setup_.seed);
 }
@@ -237,18 +215,18 @@ void CoreNetwork::recharge(SequenceRecord& record) {
 
 // On arrival at a cluster: how far the gradient of the model that was left there has moved.
 void CoreNetwork::measure_arrivals(const SequenceRecord& record) {
-  std::vector<ClusterModel> arrived;
+  std::vector<std::size_t> arrived;
   for (const SwarmRecord& swarm : record.swarms) {
     if (swarm.active && clusters_[swarm.to].visited_at > 0) {
-      arrived.push_back({swarm.to, clusters_[swarm.to].model.get()});
+      arrived.push_back(swarm.to);
     }
   }
-  const std::vector<std::vector<float>> now = setup_.field->meta_gradients(arrived);
+  const std::vector<double> changes = setup_.field->squared_gradient_changes(arrived);
   for (std::size_t i = 0; i < arrived.size(); ++i) {
-    ClusterState& cluster = clusters_[arrived[i].cluster];
+    ClusterState& cluster = clusters_[arrived[i]];
     const auto elapsed = static_cast<double>(state_.sequence + 1 - cluster.visited_at);
     if (elapsed > 0.0) {
-      cluster.drift = squared_change(now[i], cluster.left_gradient) / (elapsed * elapsed);
+      cluster.drift = changes[i] / (elapsed * elapsed);
     }
   }
 }
@@ -482,7 +460,9 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
     task.first_iteration = iterations_;
   }
   std::vector<std::size_t> trained_at;
+  std::vector<ClusterModel> of_global;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
+    of_global.push_back({tasks[i].cluster, global_.get()});
     if (updates[i].trained) {
       trained_at.push_back(tasks[i].cluster);
     }
@@ -492,33 +472,33 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
         setup_.field->measure_constants(trained_at, *first_model, *global_));
     record.constants = constants_;
   }
-  std::vector<Model> own_models = setup_.fleet->personalise(tasks);
-  std::vector<ClusterModel> of_own, of_global;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    of_own.push_back({tasks[i].cluster, &own_models[i]});
-    of_global.push_back({tasks[i].cluster, global_.get()});
-  }
-  std::vector<std::vector<float>> own_gradients = setup_.field->meta_gradients(of_own);
-  const std::vector<std::vector<float>> global_gradients = setup_.field->meta_gradients(of_global);
+  const std::vector<double> global_gradients = setup_.field->squared_meta_gradients(of_global);
   double gradient_sum = 0.0;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     SwarmRecord& swarm = record.swarms[tasks[i].swarm];
     swarm.finished_s = now;
     swarm.objective = objective_sums[tasks[i].swarm] + setup_.objective_constant(plan.timing);
-    ClusterState& cluster = clusters_[tasks[i].cluster];
-    ClusterRecord& cluster_record = record.clusters[tasks[i].cluster];
-    if (updates[i].trained) {
-      cluster.model = std::make_shared<const Model>(std::move(own_models[i]));
-      cluster.left_gradient = std::move(own_gradients[i]);
-      cluster.squared_gradient = squared_norm(cluster.left_gradient);
-      cluster.visited_at = state_.sequence + 1;
-      cluster_record.visited = true;
-      cluster_record.handed_over_s = now;
-    }
-    gradient_sum += squared_norm(global_gradients[i]);
+    gradient_sum += global_gradients[i];
     record.mean_objective += swarm.objective / static_cast<double>(tasks.size());
   }
   record.squared_meta_gradient = gradient_sum / static_cast<double>(tasks.size());
+  std::vector<Model> handed;
+  {
+    std::vector<Model> own_models = setup_.fleet->personalise(tasks);
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      if (updates[i].trained) {
+        handed.push_back(std::move(own_models[i]));
+      }
+    }
+  }
+  const std::vector<double> left_gradients = setup_.field->hand_over(trained_at, std::move(handed));
+  for (std::size_t i = 0; i < trained_at.size(); ++i) {
+    ClusterState& cluster = clusters_[trained_at[i]];
+    cluster.squared_gradient = left_gradients[i];
+    cluster.visited_at = state_.sequence + 1;
+    record.clusters[trained_at[i]].visited = true;
+    record.clusters[trained_at[i]].handed_over_s = now;
+  }
   record.gradient_bound = num_bounds > 0 ? bound_sum / static_cast<double>(num_bounds) : 0.0;
 }
 
@@ -532,7 +512,7 @@ SequenceRecord CoreNetwork::step(const Progress& progress) {
   record.clusters.resize(clusters_.size());
   std::vector<ClusterModel> models;
   for (std::size_t c = 0; c < clusters_.size(); ++c) {
-    models.push_back({c, clusters_[c].model.get()});
+    models.push_back({c, clusters_[c].visited_at > 0 ? nullptr : &setup_.initial});
   }
   const std::vector<ModelScore> before = setup_.field->scores(models);
   for (std::size_t c = 0; c < clusters_.size(); ++c) {
@@ -574,7 +554,7 @@ SequenceRecord CoreNetwork::step(const Progress& progress) {
   models.clear();
   for (std::size_t c = 0; c < clusters_.size(); ++c) {
     if (record.clusters[c].visited) {
-      models.push_back({c, clusters_[c].model.get()});
+      models.push_back({c});
     }
   }
   const std::vector<ModelScore> after = setup_.field->scores(models);
@@ -608,8 +588,11 @@ SequenceRecord CoreNetwork::step(const Progress& progress) {
   return record;
 }
 
-std::string CoreNetwork::save() const {
-  ByteWriter bytes;
+Model CoreNetwork::cluster_model(std::size_t cluster) const {
+  return clusters_[cluster].visited_at > 0 ? setup_.field->handed(cluster).model : setup_.initial;
+}
+
+void CoreNetwork::save(ByteWriter& bytes) const {
   bytes.put<std::uint64_t>(state_.sequence);
   bytes.put(state_.clock.now().si());
   bytes.put_list(state_.swarm_sites);
@@ -618,13 +601,17 @@ std::string CoreNetwork::save() const {
   bytes.put<std::uint64_t>(iterations_);
   bytes.put_list(*global_);
   bytes.put_list(constants_ ? std::vector<BoundConstants>{*constants_} : std::vector<BoundConstants>{});
-  for (const ClusterState& cluster : clusters_) {
-    bytes.put_list(*cluster.model);
+  for (std::size_t c = 0; c < clusters_.size(); ++c) {
+    const ClusterState& cluster = clusters_[c];
     bytes.put(cluster.age);
     bytes.put(cluster.drift);
     bytes.put(cluster.squared_gradient);
     bytes.put(cluster.visited_at);
-    bytes.put_list(cluster.left_gradient);
+    if (cluster.visited_at > 0) {
+      const HandedModel handed = setup_.field->handed(c);
+      bytes.put_list(handed.model);
+      bytes.put_list(handed.gradient);
+    }
   }
   bytes.put<std::uint64_t>(seen_.size());
   for (const Observation& o : seen_) {
@@ -640,11 +627,9 @@ std::string CoreNetwork::save() const {
     bytes.put(o.timing);
   }
   bytes.put_text(setup_.field->save());
-  return bytes.take();
 }
 
-void CoreNetwork::restore(const std::string& text) {
-  ByteCursor bytes(text);
+void CoreNetwork::restore(ByteCursor& bytes) {
   state_.sequence = bytes.get<std::uint64_t>();
   state_.clock = Clock(Time(bytes.get<double>()));
   state_.swarm_sites = bytes.get_list<std::vector<std::size_t>>();
@@ -654,13 +639,17 @@ void CoreNetwork::restore(const std::string& text) {
   global_ = std::make_shared<const Model>(bytes.get_list<Model>());
   const auto constants = bytes.get_list<std::vector<BoundConstants>>();
   constants_ = constants.empty() ? nullptr : std::make_shared<const BoundConstants>(constants.front());
-  for (ClusterState& cluster : clusters_) {
-    cluster.model = std::make_shared<const Model>(bytes.get_list<Model>());
+  for (std::size_t c = 0; c < clusters_.size(); ++c) {
+    ClusterState& cluster = clusters_[c];
     cluster.age = bytes.get<double>();
     cluster.drift = bytes.get<double>();
     cluster.squared_gradient = bytes.get<double>();
     cluster.visited_at = bytes.get<std::uint64_t>();
-    cluster.left_gradient = bytes.get_list<std::vector<float>>();
+    if (cluster.visited_at > 0) {
+      HandedModel handed{.model = bytes.get_list<Model>()};
+      handed.gradient = bytes.get_list<std::vector<float>>();
+      setup_.field->restore(c, std::move(handed));
+    }
   }
   seen_.clear();
   setup_.planner->begin(setup_.seed);
@@ -680,7 +669,6 @@ void CoreNetwork::restore(const std::string& text) {
     static_cast<void>(setup_.planner->choose(o));  // a planner that remembers sees it all again
   }
   setup_.field->restore(bytes.get_text());
-  expect(bytes.at_end(), "a checkpoint is of the same mission");
 }
 
 }  // namespace skein

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "skein/base/bytes.h"
 #include "skein/base/thread_pool.h"
 #include "skein/learning/field.h"
 #include "skein/planning/planner.h"
@@ -73,21 +74,19 @@ class CoreNetwork {
 
   [[nodiscard]] const State& state() const { return state_; }
   [[nodiscard]] const Model& global_model() const { return *global_; }
-  [[nodiscard]] const Model& cluster_model(std::size_t cluster) const { return *clusters_[cluster].model; }
+  [[nodiscard]] Model cluster_model(std::size_t cluster) const;
 
   // Everything that changes, as bytes; and back, into a network of the same setup. The planner is not in it:
   // it is told again what it has seen.
-  [[nodiscard]] std::string save() const;
-  void restore(const std::string& bytes);
+  void save(ByteWriter& bytes) const;
+  void restore(ByteCursor& bytes);
 
  private:
   struct ClusterState {
-    std::shared_ptr<const Model> model;
     double age = 1.0;
-    double drift = 0.0;                // as measured; below 0: not yet
-    double squared_gradient = 0.0;     // at the end of the last visit
-    std::uint64_t visited_at = 0;      // sequence + 1; 0: never
-    std::vector<float> left_gradient;  // of the model that was left there
+    double drift = -1.0;            // as measured; below 0: not yet
+    double squared_gradient = 0.0;  // of the model that was handed over, at the end of the last visit
+    std::uint64_t visited_at = 0;   // sequence + 1; 0: never, and its model is the initial one
   };
 
   // In a round of the present sequence.

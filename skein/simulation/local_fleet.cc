@@ -190,7 +190,6 @@ std::vector<LeaderUpdate> LocalFleet::run(std::span<const LeaderTask> tasks) {
   std::vector<LeaderUpdate> updates(tasks.size());
   std::vector<OffloadResult> decisions(tasks.size());
   std::vector<SwarmLinks> links(tasks.size());
-  std::vector<std::shared_ptr<const Model>> models(tasks.size());
   held_.clear();
   pool_.parallel_for(tasks.size(), [&](std::size_t i) {
     const Stopwatch watch;
@@ -202,7 +201,6 @@ std::vector<LeaderUpdate> LocalFleet::run(std::span<const LeaderTask> tasks) {
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     updates[i].swarm.swarm = tasks[i].swarm;
     updates[i].culprit = decisions[i].culprit;
-    models[i] = tasks[i].model;
     num_rounds = std::max(num_rounds, tasks[i].global_period);
   }
   for (std::size_t k = 0; k < num_rounds; ++k) {
@@ -224,11 +222,14 @@ std::vector<LeaderUpdate> LocalFleet::run(std::span<const LeaderTask> tasks) {
       const OffloadDecision& decision = decisions[i].decisions[k];
       const OffloadEvaluation& evaluation = decisions[i].evaluations[k];
       const Swarm& swarm = world.swarms[tasks[i].swarm];
-      SwarmTask task{.swarm = tasks[i].swarm,
-                     .model = models[i],
-                     .first_iteration = tasks[i].first_iteration + k * tasks[i].local_period,
-                     .local_period = tasks[i].local_period,
-                     .num_local_aggregations = 1};
+      // From where the last local round has left it, which stays where it is.
+      const Model& last = updates[i].swarm.model;
+      SwarmTask task{
+          .swarm = tasks[i].swarm,
+          .model = last.empty() ? tasks[i].model : std::shared_ptr<const Model>(tasks[i].model, &last),
+          .first_iteration = tasks[i].first_iteration + k * tasks[i].local_period,
+          .local_period = tasks[i].local_period,
+          .num_local_aggregations = 1};
       OffloadSummary& summary = updates[i].rounds.emplace_back();
       summary.objective = evaluation.objective;
       summary.energy = evaluation.energy();
@@ -277,7 +278,7 @@ std::vector<LeaderUpdate> LocalFleet::run(std::span<const LeaderTask> tasks) {
     const double seconds_per_point = watch.seconds() / std::max(1.0, points_of(trained));
     for (std::size_t t = 0; t < trained.size(); ++t) {
       LeaderUpdate& update = updates[whose[t]];
-      models[whose[t]] = std::make_shared<const Model>(trained[t].model);
+      update.swarm.model = std::move(trained[t].model);
       held_[tasks[whose[t]].swarm] = std::move(training[t].workers);
       update.trained = true;
       update.seconds += seconds_per_point * trained[t].points_processed();
@@ -298,7 +299,9 @@ std::vector<LeaderUpdate> LocalFleet::run(std::span<const LeaderTask> tasks) {
     }
   }
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    updates[i].swarm.model = *models[i];
+    if (!updates[i].trained) {
+      updates[i].swarm.model = *tasks[i].model;
+    }
   }
   return updates;
 }

@@ -9,6 +9,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <functional>
+#include <ostream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -92,6 +94,22 @@ TEST_F(File, ReplacesWhole) {
   write_file(at("x"), "a long first content");
   write_file(at("x"), "short");
   EXPECT_EQ(read_file(at("x"), no_limit), "short");
+  EXPECT_THAT(names(), ElementsAre("x"));
+}
+
+TEST_F(File, PieceByPieceItIsAllOrNothingToo) {
+  write_file(at("x"), [](std::ostream& stream) {
+    stream << "one"
+           << "two";
+  });
+  EXPECT_EQ(read_file(at("x"), no_limit), "onetwo");
+  EXPECT_THROW(write_file(at("x"),
+                          [](std::ostream& stream) {
+                            stream << "three";
+                            throw std::runtime_error("something else");
+                          }),
+               std::runtime_error);
+  EXPECT_EQ(read_file(at("x"), no_limit), "onetwo");
   EXPECT_THAT(names(), ElementsAre("x"));
 }
 

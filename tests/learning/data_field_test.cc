@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -16,8 +17,8 @@ ModelScore score(DataField& field, std::size_t cluster, const Model& model) {
   return field.scores(std::vector<ClusterModel>{{cluster, &model}}).front();
 }
 
-std::vector<float> meta_gradient(DataField& field, std::size_t cluster, const Model& model) {
-  return field.meta_gradients(std::vector<ClusterModel>{{cluster, &model}}).front();
+double squared_gradient(DataField& field, std::size_t cluster, const Model& model) {
+  return field.squared_meta_gradients(std::vector<ClusterModel>{{cluster, &model}}).front();
 }
 
 class DataFieldTest : public ::testing::Test {
@@ -49,30 +50,31 @@ class DataFieldTest : public ::testing::Test {
   ClassPools test_pools_{problem_.data.test};
   Partition partition_;
   ThreadPool pool_{2};
+  Workspaces workspaces_{problem_.network};
   const ClusterDriftRates turning_{.rotation = {.start = 30.0}, .noise = {.start = 0.1}};
 };
 
 TEST_F(DataFieldTest, FeaturesAreStoredOnesUntilTheyDrift) {
-  DataField still(setup({}), problem_.network, pool_);
-  DataField turning(setup(turning_), problem_.network, pool_);
+  DataField still(setup({}), workspaces_, pool_);
+  DataField turning(setup(turning_), workspaces_, pool_);
   const Model model = *problem_.initial();
   EXPECT_EQ(still.feature_drift(0), nullptr);
   EXPECT_EQ(turning.feature_drift(1), nullptr);
   for (std::size_t cluster = 0; cluster < 2; ++cluster) {
     EXPECT_EQ(score(still, cluster, model).loss, score(turning, cluster, model).loss);
-    EXPECT_EQ(meta_gradient(still, cluster, model), meta_gradient(turning, cluster, model));
+    EXPECT_EQ(squared_gradient(still, cluster, model), squared_gradient(turning, cluster, model));
   }
   still.advance();
   turning.advance();
   EXPECT_NE(score(still, 0, model).loss, score(turning, 0, model).loss);
-  EXPECT_NE(meta_gradient(still, 0, model), meta_gradient(turning, 0, model));
+  EXPECT_NE(squared_gradient(still, 0, model), squared_gradient(turning, 0, model));
   EXPECT_EQ(score(still, 1, model).loss, score(turning, 1, model).loss);
-  EXPECT_EQ(meta_gradient(still, 1, model), meta_gradient(turning, 1, model));
+  EXPECT_EQ(squared_gradient(still, 1, model), squared_gradient(turning, 1, model));
 }
 
 // The test set turned by hand gives the same score.
 TEST_F(DataFieldTest, ScoresOnPresentFeatures) {
-  DataField field(setup(turning_), problem_.network, pool_);
+  DataField field(setup(turning_), workspaces_, pool_);
   field.advance();
   field.advance();
   Dataset turned = problem_.data.test;
@@ -88,15 +90,14 @@ TEST_F(DataFieldTest, ScoresOnPresentFeatures) {
   turned.deviation = {1.0F};
   RandomStream stream(3, "cluster test", 0, 2);
   const std::vector<SampleIndex> samples = draw(test_pools_, field.mix(0), 60, stream);
-  Workspaces workspaces(problem_.network);
   const Model model = *problem_.initial();
-  const Evaluation expected = evaluate(model, turned, samples, workspaces, pool_);
+  const Evaluation expected = evaluate(model, turned, samples, workspaces_, pool_);
   EXPECT_EQ(score(field, 0, model).loss, expected.loss);
   EXPECT_EQ(score(field, 0, model).accuracy, expected.accuracy);
 }
 
 TEST_F(DataFieldTest, PointsKnowWhenTheyWereCollected) {
-  DataField field(setup(turning_), problem_.network, pool_);
+  DataField field(setup(turning_), workspaces_, pool_);
   field.advance();
   field.advance();
   const std::vector<double> all{1.0};
@@ -113,20 +114,50 @@ TEST_F(DataFieldTest, PointsKnowWhenTheyWereCollected) {
 }
 
 TEST_F(DataFieldTest, ComesBackAsItWasSaved) {
-  DataField field(setup(turning_), problem_.network, pool_);
+  DataField field(setup(turning_), workspaces_, pool_);
   field.advance();
   field.advance();
   const std::string bytes = field.save();
-  DataField other(setup(turning_), problem_.network, pool_);
+  DataField other(setup(turning_), workspaces_, pool_);
   other.restore(bytes);
   const Model model = *problem_.initial();
   for (int sequence = 0; sequence < 2; ++sequence) {
     EXPECT_EQ(field.save(), other.save());
     EXPECT_EQ(score(field, 0, model).loss, score(other, 0, model).loss);
-    EXPECT_EQ(meta_gradient(field, 0, model), meta_gradient(other, 0, model));
+    EXPECT_EQ(squared_gradient(field, 0, model), squared_gradient(other, 0, model));
     field.advance();
     other.advance();
   }
+}
+
+// What is handed over stays until something else is, is scored like any model, and its gradient is kept
+// beside it: nothing moves until the data does.
+TEST_F(DataFieldTest, ClustersKeepTheModelThatTheyWereHanded) {
+  DataField field(setup(turning_), workspaces_, pool_);
+  const Model model = *problem_.initial();
+  Model other = model;
+  other[0] += 1.0F;
+  const std::vector<std::size_t> both{0, 1};
+  const std::vector<double> left = field.hand_over(both, {model, other});
+  EXPECT_EQ(left, (std::vector{squared_gradient(field, 0, model), squared_gradient(field, 1, other)}));
+  EXPECT_EQ(field.scores(std::vector<ClusterModel>{{1}}).front().loss, score(field, 1, other).loss);
+  EXPECT_EQ(field.squared_gradient_changes(both), (std::vector{0.0, 0.0}));
+
+  const HandedModel handed = field.handed(1);
+  EXPECT_TRUE(std::ranges::equal(handed.model, other));
+  EXPECT_NEAR(
+      std::inner_product(handed.gradient.begin(), handed.gradient.end(), handed.gradient.begin(), 0.0),
+      left[1], 1e-6 * left[1]);
+  field.advance();
+  const std::vector<double> moved = field.squared_gradient_changes(both);
+  EXPECT_GT(moved[0], 0.0);
+  EXPECT_GT(moved[1], 0.0);
+
+  DataField resumed(setup(turning_), workspaces_, pool_);
+  resumed.restore(field.save());
+  resumed.restore(0, field.handed(0));
+  resumed.restore(1, field.handed(1));
+  EXPECT_EQ(resumed.squared_gradient_changes(both), moved);
 }
 
 }  // namespace

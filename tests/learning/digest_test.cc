@@ -30,6 +30,11 @@ TEST(Digest, AgreesWithPublishedExamples) {
 
 TEST(Digest, AMillionLetters) {
   const std::string letters(1'000'000, 'a');
+  Sha256 pieces;
+  for (std::size_t from = 0, size = 0; from < letters.size(); from += size, ++size) {
+    pieces.add(std::string_view(letters).substr(from, size));
+  }
+  EXPECT_EQ(pieces.finish(), sha256(letters));
   EXPECT_EQ(sha256(letters), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
   EXPECT_EQ(sha512(letters),
             "e718483d0ce769644e2e42c7bc15b4638e1f98b13b2044285632a803afa973eb"

@@ -73,13 +73,16 @@ Flown fly(std::size_t processes, std::size_t restart_after, const std::vector<st
           planner_factory(scenario.planning.planner, prepared.environment(), scenario.planning, {})();
       CoreNetwork core = prepared.start(*planner, ranks.field(), ranks.fleet());
       if (!saved.empty()) {
-        core.restore(saved);
+        ByteCursor bytes(saved);
+        core.restore(bytes);
       }
       while (!core.done() && (size == processes || core.state().sequence < restart_after)) {
         core.step([](double) {});
       }
+      ByteWriter bytes;
+      core.save(bytes);
       ranks.finish();
-      saved = core.save();
+      saved = bytes.take();
       flown = {.core = saved, .traffic = ranks.traffic()};
     });
   }

@@ -45,9 +45,18 @@ class NumberedField final : public Field {
   std::vector<ModelScore> scores(std::span<const ClusterModel> models) override {
     return std::vector<ModelScore>(models.size());
   }
-  std::vector<std::vector<float>> meta_gradients(std::span<const ClusterModel> models) override {
-    return std::vector<std::vector<float>>(models.size());
+  std::vector<double> squared_meta_gradients(std::span<const ClusterModel> models) override {
+    return std::vector<double>(models.size());
   }
+  std::vector<double> hand_over(std::span<const std::size_t> clusters,
+                                std::vector<Model> /*models*/) override {
+    return std::vector<double>(clusters.size());
+  }
+  std::vector<double> squared_gradient_changes(std::span<const std::size_t> clusters) override {
+    return std::vector<double>(clusters.size());
+  }
+  [[nodiscard]] HandedModel handed(std::size_t /*cluster*/) override { return {}; }
+  void restore(std::size_t /*cluster*/, HandedModel /*handed*/) override {}
   BoundConstants measure_constants(std::span<const std::size_t> /*clusters*/, const Model& /*before*/,
                                    const Model& /*after*/) override {
     return {};
