@@ -31,6 +31,13 @@ class Timed {
 };
 
 template <class T>
+void place(std::vector<T> some, const std::vector<std::size_t>& items, std::vector<T>& all) {
+  for (std::size_t k = 0; k < some.size(); ++k) {
+    all[items[k]] = std::move(some[k]);
+  }
+}
+
+template <class T>
 std::vector<T> picked(std::span<const T> all, const std::vector<std::size_t>& items) {
   std::vector<T> some;
   some.reserve(items.size());
@@ -209,29 +216,6 @@ RankReport MissionRanks::report() const {
           .peak_memory_bytes = 1024.0 * static_cast<double>(usage.ru_maxrss)};
 }
 
-template <class Result, class Own, class Read>
-std::vector<Result> MissionRanks::gather(std::size_t count, const std::vector<Items>& parts, const Own& own,
-                                         const Read& read) {
-  std::vector<Result> all(count);
-  {
-    const Timed busy(busy_s_);
-    std::vector<Result> mine = own(parts[0]);
-    for (std::size_t k = 0; k < mine.size(); ++k) {
-      all[parts[0][k]] = std::move(mine[k]);
-    }
-  }
-  for (std::size_t rank = 1; rank < crew_.size(); ++rank) {
-    if (!parts[rank].empty()) {
-      const std::string text = receive(rank);
-      ByteCursor bytes(text);
-      for (const std::size_t i : parts[rank]) {
-        all[i] = read(bytes);
-      }
-    }
-  }
-  return all;
-}
-
 std::vector<LeaderUpdate> MissionRanks::run(std::span<const LeaderTask> tasks) {
   // Who has not been measured yet is taken for the mean of all who have.
   double known = 0.0;
@@ -261,24 +245,18 @@ std::vector<LeaderUpdate> MissionRanks::run(std::span<const LeaderTask> tasks) {
   FirstDivergence divergence(tasks);
   try {
     const Timed busy(busy_s_);
-    std::vector<LeaderUpdate> own = own_fleet_.run(picked(tasks, parts[0]));
-    for (std::size_t k = 0; k < own.size(); ++k) {
-      updates[parts[0][k]] = std::move(own[k]);
-    }
+    place(own_fleet_.run(picked(tasks, parts[0])), parts[0], updates);
   } catch (const Divergence& error) {
     divergence.add(error.place());
   }
   for (std::size_t rank = 1; rank < crew_.size(); ++rank) {
-    if (parts[rank].empty()) {
-      continue;
-    }
-    const std::string text = receive(rank);
-    ByteCursor bytes(text);
-    if (bytes.get<std::uint8_t>() != 0) {
-      divergence.add(get_divergence(bytes));
-      continue;
-    }
     for (const std::size_t i : parts[rank]) {
+      const std::string text = receive(rank);
+      ByteCursor bytes(text);
+      if (bytes.get<std::uint8_t>() != 0) {
+        divergence.add(get_divergence(bytes));
+        break;
+      }
       updates[i] = get_update(bytes);
     }
   }
@@ -303,14 +281,23 @@ std::vector<Model> MissionRanks::personalise(std::span<const LeaderTask> tasks) 
       send(rank, bytes.take());
     }
   }
-  return gather<Model>(
-      tasks.size(), parts, [&](const Items& own) { return own_fleet_.personalise(picked(tasks, own)); },
-      [](ByteCursor& bytes) { return bytes.get_list<Model>(); });
+  std::vector<Model> models(tasks.size());
+  {
+    const Timed busy(busy_s_);
+    place(own_fleet_.personalise(picked(tasks, parts[0])), parts[0], models);
+  }
+  for (std::size_t rank = 1; rank < crew_.size(); ++rank) {
+    for (const std::size_t i : parts[rank]) {
+      const std::string text = receive(rank);
+      models[i] = ByteCursor(text).get_list<Model>();
+    }
+  }
+  return models;
 }
 
 template <class Result, class Own>
 std::vector<Result> MissionRanks::at_homes(Request request, std::span<const ClusterModel> models,
-                                           const Own& own) {
+                                           const Own& own, const std::function<void(std::size_t)>& sent) {
   std::vector<Items> parts(crew_.size());
   for (std::size_t i = 0; i < models.size(); ++i) {
     parts[home_of(models[i].cluster)].push_back(i);
@@ -319,13 +306,25 @@ std::vector<Result> MissionRanks::at_homes(Request request, std::span<const Clus
     if (!parts[rank].empty()) {
       const std::vector<ClusterModel> list = picked(models, parts[rank]);
       ByteWriter bytes = begin(request, rank, clusters_of(list));
-      put_models(bytes, list);
+      put_models(bytes, list, [&](std::size_t k) { sent(parts[rank][k]); });
       send(rank, bytes.take());
     }
   }
-  return gather<Result>(
-      models.size(), parts, [&](const Items& items) { return own(picked(models, items)); },
-      [](ByteCursor& bytes) { return bytes.get<Result>(); });
+  std::vector<Result> all(models.size());
+  {
+    const Timed busy(busy_s_);
+    place(own(picked(models, parts[0])), parts[0], all);
+  }
+  for (std::size_t rank = 1; rank < crew_.size(); ++rank) {
+    if (!parts[rank].empty()) {
+      const std::string text = receive(rank);
+      ByteCursor bytes(text);
+      for (const std::size_t i : parts[rank]) {
+        all[i] = bytes.get<Result>();
+      }
+    }
+  }
+  return all;
 }
 
 std::vector<double> MissionRanks::hand_over(std::span<const std::size_t> clusters,
@@ -334,17 +333,13 @@ std::vector<double> MissionRanks::hand_over(std::span<const std::size_t> cluster
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     list.push_back({clusters[i], &models[i]});
   }
-  return at_homes<double>(Request::hand_over, list, [&](const std::vector<ClusterModel>& own) {
-    // What was sent is not needed here any more.
-    std::vector<Model> kept;
-    for (std::size_t i = 0; i < clusters.size(); ++i) {
-      Model model = std::move(models[i]);
-      if (home_of(clusters[i]) == 0) {
-        kept.push_back(std::move(model));
-      }
-    }
-    return own_field_.hand_over(clusters_of(own), std::move(kept));
-  });
+  return at_homes<double>(
+      Request::hand_over, list,
+      [&](const std::vector<ClusterModel>& own) {
+        std::erase_if(models, [](const Model& model) { return model.empty(); });
+        return own_field_.hand_over(clusters_of(own), std::move(models));
+      },
+      [&](std::size_t i) { models[i] = Model(); });  // not needed here any more
 }
 
 HandedModel MissionRanks::handed(std::size_t cluster) {
@@ -397,11 +392,47 @@ void MissionRanks::serve() {
       const std::string data = bytes.get_text();
       own_field_.restore(cluster, data);
     }
+    if (request == Request::run || request == Request::personalise) {
+      for (std::string& bytes_of_one : answer_tasks(request, get_tasks(bytes))) {
+        crew_.send(0, std::exchange(bytes_of_one, {}));
+      }
+      continue;
+    }
     crew_.send(0, answer(request, bytes));
     if (request == Request::finish) {
       return;
     }
   }
+}
+
+std::vector<std::string> MissionRanks::answer_tasks(Request request, const std::vector<LeaderTask>& tasks) {
+  const Timed busy(busy_s_);
+  std::vector<std::string> replies;
+  const auto add = [&](const auto& write) {
+    ByteWriter reply;
+    write(reply);
+    replies.push_back(reply.take());
+  };
+  if (request == Request::personalise) {
+    for (Model& model : own_fleet_.personalise(tasks)) {
+      add([&](ByteWriter& reply) { reply.put_list(std::exchange(model, {})); });
+    }
+    return replies;
+  }
+  try {
+    for (LeaderUpdate& update : own_fleet_.run(tasks)) {
+      add([&](ByteWriter& reply) {
+        reply.put<std::uint8_t>(0);
+        put_update(reply, std::exchange(update, {}));
+      });
+    }
+  } catch (const Divergence& error) {
+    add([&](ByteWriter& reply) {
+      reply.put<std::uint8_t>(1);
+      put_divergence(reply, error.place());
+    });
+  }
+  return replies;
 }
 
 std::string MissionRanks::answer(Request request, ByteCursor& bytes) {
@@ -411,24 +442,7 @@ std::string MissionRanks::answer(Request request, ByteCursor& bytes) {
     return reply.take();
   }
   const Timed busy(busy_s_);
-  if (request == Request::run) {
-    const std::vector<LeaderTask> tasks = get_tasks(bytes);
-    try {
-      const std::vector<LeaderUpdate> updates = own_fleet_.run(tasks);
-      reply.put<std::uint8_t>(0);
-      for (const LeaderUpdate& update : updates) {
-        put_update(reply, update);
-      }
-    } catch (const Divergence& error) {
-      reply = ByteWriter();
-      reply.put<std::uint8_t>(1);
-      put_divergence(reply, error.place());
-    }
-  } else if (request == Request::personalise) {
-    for (const Model& model : own_fleet_.personalise(get_tasks(bytes))) {
-      reply.put_list(model);
-    }
-  } else if (request == Request::handed) {
+  if (request == Request::handed) {
     put_handed(reply, own_field_.handed(bytes.get<std::uint64_t>()));
   } else if (request == Request::restore) {
     const auto cluster = bytes.get<std::uint64_t>();

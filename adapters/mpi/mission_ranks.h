@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -81,16 +82,17 @@ class MissionRanks {
   std::vector<LeaderUpdate> run(std::span<const LeaderTask> tasks);
   std::vector<Model> personalise(std::span<const LeaderTask> tasks);
   [[nodiscard]] std::size_t home_of(std::size_t cluster) const { return cluster % crew_.size(); }
-  // Something of each model, at the homes of their clusters: own(models) for this process.
+  // Something of each model, at the homes of their clusters: own(models) for this process; sent(i) when the
+  // i-th is on its way.
   template <class Result, class Own>
-  std::vector<Result> at_homes(Request request, std::span<const ClusterModel> models, const Own& own);
+  std::vector<Result> at_homes(
+      Request request, std::span<const ClusterModel> models, const Own& own,
+      const std::function<void(std::size_t)>& sent = [](std::size_t) {});
   std::vector<double> hand_over(std::span<const std::size_t> clusters, std::vector<Model> models);
   [[nodiscard]] HandedModel handed(std::size_t cluster);
   void restore(std::size_t cluster, HandedModel handed);
-  // Results of all items: own(items) of this process's, and what the others answer.
-  template <class Result, class Own, class Read>
-  std::vector<Result> gather(std::size_t count, const std::vector<Items>& parts, const Own& own,
-                             const Read& read);
+  // A message for each task, so that nobody has all of them twice; or one, of a divergence.
+  std::vector<std::string> answer_tasks(Request request, const std::vector<LeaderTask>& tasks);
   std::string answer(Request request, ByteCursor& bytes);
 
   Crew& crew_;

@@ -18,16 +18,19 @@ std::vector<std::size_t> clusters_of(std::span<const ClusterModel> models) {
   return clusters;
 }
 
-void put_models(ByteWriter& bytes, std::span<const ClusterModel> models) {
+void put_models(ByteWriter& bytes, std::span<const ClusterModel> models,
+                const std::function<void(std::size_t)>& done) {
   bytes.put<std::uint64_t>(models.size());
   const Model* last = nullptr;
-  for (const auto& [cluster, model] : models) {
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const auto [cluster, model] = models[i];
     bytes.put<std::uint64_t>(cluster);
     bytes.put(model == nullptr ? Sent::handed : model == last ? Sent::as_before : Sent::here);
     if (model != nullptr && model != last) {
       bytes.put_list(*model);
       last = model;
     }
+    done(i);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -14,7 +15,9 @@ namespace skein {
 std::vector<std::size_t> clusters_of(std::span<const ClusterModel> models);
 
 // A model that clusters one after another share goes once; one that was handed over is where it is needed.
-void put_models(ByteWriter& bytes, std::span<const ClusterModel> models);
+// done(i) after each.
+void put_models(ByteWriter& bytes, std::span<const ClusterModel> models,
+                const std::function<void(std::size_t)>& done);
 
 struct SentModels {
   std::deque<Model> models{};  // as they came
