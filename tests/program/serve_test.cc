@@ -252,9 +252,20 @@ TEST_F(Serve, NoPathLeadsOutside) {
   fs::remove(runs() / "trap/events.jsonl");
   fs::create_symlink(outside(), runs() / "trap/events.jsonl");
   const Server server(runs(), {});
-  for (const std::string name : {"..", "../outside.txt", "../runs/sweep/a", "sweep/../sweep/a", "/etc",
-                                 outside().string().c_str(), "link", "sweep/a/", "./sweep/a", "sweep%2Fa%00",
-                                 "..%2f..%2fetc%2fpasswd", "sweep/a/models", "%2e%2e%2foutside.txt"}) {
+  const std::vector<std::string> names{"..",
+                                       "../outside.txt",
+                                       "../runs/sweep/a",
+                                       "sweep/../sweep/a",
+                                       "/etc",
+                                       outside().string(),
+                                       "link",
+                                       "sweep/a/",
+                                       "./sweep/a",
+                                       "sweep%2Fa%00",
+                                       "..%2f..%2fetc%2fpasswd",
+                                       "sweep/a/models",
+                                       "%2e%2e%2foutside.txt"};
+  for (const std::string& name : names) {
     for (const char* api : {"/api/run", "/api/follow"}) {
       EXPECT_THAT(server.begin(std::string(api) + "?name=" + name), StartsWith("HTTP/1.1 404")) << name;
     }
