@@ -8,6 +8,7 @@
 
 #include "ranks.h"
 #include "skein/base/file.h"
+#include "skein/learning/data_file.h"
 #include "skein/learning/data_source.h"
 #include "skein/learning/digest.h"
 #include "skein/nn/kernels.h"
@@ -41,13 +42,11 @@ std::vector<LearningStudy> wanted(const ReproduceOptions& options) {
 void require_data_of(const ReproduceOptions& options) {
   Faults faults;
   for (const LearningStudy& study : wanted(options)) {
-    try {
-      require_data(load_scenario(scenario_directory() / "paper" / (study.name + "-published.toml"),
-                                 {.settings = options.common.settings})
-                       .data.source);
-    } catch (const InputError& error) {
-      faults.add_all(error.faults());
-    }
+    const fs::path file = scenario_directory() / "paper" / (study.name + "-published.toml");
+    read_or_note(faults, [&] {
+      require_data(load_scenario(file, {.settings = options.common.settings}).data.source);
+      return true;
+    });
   }
   faults.throw_if_any();
 }
