@@ -36,6 +36,7 @@ struct ChoiceFinder::Search {
   std::vector<std::vector<Site>> options;   // of each swarm
   std::vector<double> costs;                // swarm x site, without O: less what a visit saves
   std::vector<std::uint8_t> needs_station;  // swarm x site, afterwards
+  std::vector<std::uint8_t> lost;           // swarms
 };
 
 ChoiceFinder::ChoiceFinder(const Environment& e, const ChoiceOptions& options)
@@ -133,6 +134,11 @@ bool ChoiceFinder::find_with(std::span<const double> state, Rule rule, Choices& 
   for (std::size_t u = 0; u < e.num_swarms; ++u) {
     const auto here = static_cast<std::size_t>(state[at_.position() + u]);
     std::vector<Site>& options = search.options.emplace_back();
+    search.lost.push_back(is_lost(at_, state, u) ? 1 : 0);
+    if (search.lost[u] != 0) {
+      options.push_back(static_cast<Site>(here));
+      continue;
+    }
     for (std::size_t site = 0; site < sites; ++site) {
       if (!may_go(state, u, site, rule)) {
         continue;
@@ -176,12 +182,14 @@ void ChoiceFinder::enumerate(Search& search, Choices& choices) const {
       }
       next[u] = 0;
       --u;
-      taken[chosen[u]] = 0;
+      if (search.lost[u] == 0) {
+        taken[chosen[u]] = 0;
+      }
       continue;
     }
     const Site site = search.options[u][next[u]++];
     const std::size_t need = needs[u] + search.needs_station[u * sites + site];
-    if (taken[site] != 0 || need > e.num_stations) {
+    if ((taken[site] != 0 && search.lost[u] == 0) || need > e.num_stations) {
       continue;
     }
     chosen[u] = site;
@@ -189,7 +197,7 @@ void ChoiceFinder::enumerate(Search& search, Choices& choices) const {
     needs[u + 1] = need;
     const double* before = &objectives[u * timings];
     double* after = &objectives[(u + 1) * timings];
-    if (e.is_station(site)) {
+    if (e.is_station(site) || search.lost[u] != 0) {
       std::copy_n(before, timings, after);
     } else {
       const double* table = &e.tables.objective[e.tables.index(0, u, site)];
@@ -201,7 +209,9 @@ void ChoiceFinder::enumerate(Search& search, Choices& choices) const {
     if (u + 1 == swarms) {
       add_plan(search, chosen, costs[swarms], after, choices);
     } else {
-      taken[site] = 1;
+      if (search.lost[u] == 0) {
+        taken[site] = 1;
+      }
       ++u;
     }
   }
@@ -239,12 +249,14 @@ void ChoiceFinder::assign(Search& search, Choices& choices) const {
     for (std::size_t k = 0; k < kept.size(); ++k) {
       for (const Site site : search.options[u]) {
         const std::size_t needs = kept[k].needs + search.needs_station[u * sites + site];
-        if ((taken[k * words + site / 64] >> (site % 64) & 1U) != 0 || needs > e.num_stations) {
+        const bool is_taken = (taken[k * words + site / 64] >> (site % 64) & 1U) != 0;
+        if ((is_taken && search.lost[u] == 0) || needs > e.num_stations) {
           continue;
         }
-        const double objective = e.is_station(site) ? 0.0
-                                                    : e.reward.objective_weight *
-                                                          e.tables.objective[e.tables.index(usual, u, site)];
+        const double objective =
+            e.is_station(site) || search.lost[u] != 0
+                ? 0.0
+                : e.reward.objective_weight * e.tables.objective[e.tables.index(usual, u, site)];
         grown.push_back({kept[k].cost + search.costs[u * sites + site] + objective,
                          static_cast<std::uint32_t>(k), site, static_cast<std::uint16_t>(needs)});
       }
@@ -261,7 +273,9 @@ void ChoiceFinder::assign(Search& search, Choices& choices) const {
     std::vector<std::uint64_t> grown_taken(width * words);
     for (std::size_t k = 0; k < width; ++k) {
       std::copy_n(&taken[grown[k].parent * words], words, &grown_taken[k * words]);
-      grown_taken[k * words + grown[k].site / 64] |= std::uint64_t{1} << (grown[k].site % 64);
+      if (search.lost[u] == 0) {
+        grown_taken[k * words + grown[k].site / 64] |= std::uint64_t{1} << (grown[k].site % 64);
+      }
     }
     taken = std::move(grown_taken);
     levels.push_back(grown);
@@ -279,7 +293,7 @@ void ChoiceFinder::assign(Search& search, Choices& choices) const {
     std::ranges::fill(objectives, 0.0);
     for (std::size_t u = 0; u < e.num_swarms; ++u) {
       cost += search.costs[u * sites + chosen[u]];
-      for (std::size_t t = 0; t < timings && !e.is_station(chosen[u]); ++t) {
+      for (std::size_t t = 0; t < timings && !e.is_station(chosen[u]) && search.lost[u] == 0; ++t) {
         objectives[t] += e.tables.objective[e.tables.index(t, u, chosen[u])];
       }
     }
@@ -309,7 +323,7 @@ void ChoiceFinder::add_plan(const Search& search, std::span<const Site> sites, d
         after += most_training_j_[u * e.num_clusters + sites[u]] -
                  e.tables.training_energy_j[e.tables.index(timing, u, sites[u])];
       }
-      below += after < e.threshold_j[u] ? 1 : 0;
+      below += after < e.threshold_j[u] && search.lost[u] == 0 ? 1 : 0;
     }
     reward = (below > 0 && e.reward.zero_on_violation ? 0.0 : reward) -
              e.reward.penalty * static_cast<double>(below);

@@ -3,7 +3,8 @@
 // Legal: no two swarms at one site, every flight within the battery, and whoever is above a cluster can still
 // reach some station. With the environment's battery mask also: no swarm ends below its threshold, and there
 // are stations enough for the swarms that could not go on without one. Where no plan keeps all of this, the
-// last condition is dropped, then the mask; staying where one is always counts as within reach.
+// last condition is dropped, then the mask; staying where one is always counts as within reach. A lost swarm
+// stays where it is, and others may go there.
 //
 // Of each set of destinations there is one plan, with the timing of the least one-step cost: energies of
 // training hardly depend on the timing beside a flight's (docs/results.md).

@@ -141,6 +141,9 @@ Outcome step(const Environment& e, std::span<double> state, std::span<const Site
   double recharging = 0.0;
   for (std::size_t u = 0; u < e.num_swarms; ++u) {
     const Site to = destinations[u];
+    if (is_lost(at, state, u)) {
+      continue;
+    }
     const double flight = e.travel(u, static_cast<std::size_t>(position[u]), to);
     outcome.travel_j += flight;
     battery[u] -= flight;

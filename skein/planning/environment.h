@@ -102,6 +102,11 @@ class States {
   std::vector<double> numbers_;
 };
 
+// A lost swarm stays where it is, serves nobody and is in nobody's way.
+[[nodiscard]] inline bool is_lost(const StateLayout& at, std::span<const double> state, std::size_t swarm) {
+  return state[at.battery() + swarm] == lost_battery_j;
+}
+
 struct Outcome {
   double reward = 0.0;
   double learning_objective = 0.0;  // scale / (objective_weight sum O + gradient_weight sum G)
@@ -109,7 +114,8 @@ struct Outcome {
   std::size_t below_threshold = 0;  // swarms
 };
 
-// Carries out a plan: `destinations` all different, `timing` an index of the tables. Changes `state` only.
+// Carries out a plan: `destinations` all different but for those of lost swarms, `timing` an index of the
+// tables. Changes `state` only.
 Outcome step(const Environment& environment, std::span<double> state, std::span<const Site> destinations,
              std::size_t timing);
 

@@ -26,7 +26,8 @@ std::size_t plan_number(const Environment& e, std::span<const Site> destinations
     for (std::size_t v = 0; v < u; ++v) {
       digit -= destinations[v] < destinations[u] ? 1 : 0;
     }
-    number = number * (e.num_sites() - u) + digit;
+    // Where a lost swarm lies another one may be: then any number will do.
+    number = number * (e.num_sites() - u) + std::min(digit, e.num_sites() - u - 1);
   }
   return number * e.tables.timings.size() + timing;
 }

@@ -66,6 +66,11 @@ bool HeuristicPlanner::try_order(Turn& turn, std::span<Site> destinations) const
   for (std::size_t k = 0; k < turn.order.size(); ++k) {
     const std::size_t swarm = turn.order[k];
     const auto here = static_cast<Site>(turn.state[at.position() + swarm]);
+    if (is_lost(at, turn.state, swarm)) {
+      destinations[swarm] = here;
+      turn.rerouted[swarm] = 1;
+      continue;
+    }
     const std::vector<Site> wished = wishes(turn, swarm);
     turn.rerouted[swarm] = 0;
     // The first free site of the route; only if the battery forbids that one, a station.
@@ -120,7 +125,9 @@ std::size_t HeuristicPlanner::decide(std::span<const double> state, std::span<Si
   for (std::size_t t = 0; t < e.tables.timings.size(); ++t) {
     double sum = 0.0;
     for (std::size_t u = 0; u < e.num_swarms; ++u) {
-      sum += e.is_station(destinations[u]) ? 0.0 : e.tables.objective[e.tables.index(t, u, destinations[u])];
+      sum += e.is_station(destinations[u]) || is_lost(at, state, u)
+                 ? 0.0
+                 : e.tables.objective[e.tables.index(t, u, destinations[u])];
     }
     if (t == 0 || sum < least) {
       least = sum;

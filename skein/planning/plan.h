@@ -22,12 +22,15 @@ struct Timing {
   friend bool operator==(const Timing&, const Timing&) = default;
 };
 
+// What is said of the battery of a swarm that cannot train any more.
+constexpr double lost_battery_j = -1.0;
+
 // All that the paper's state has; with the swarms' positions and the clusters' ages it is Markov.
 struct Observation {
   std::size_t sequence = 0;        // s
   std::vector<bool> active;        // U(s): swarms above a cluster
   std::vector<Site> positions;     // X(s)
-  std::vector<Energy> batteries;   // the least of each swarm
+  std::vector<Energy> batteries;   // the least of each swarm; lost_battery_j of one that is lost
   std::vector<double> drifts;      // latest estimates per cluster
   std::vector<double> ages;        // sequences since each cluster was visited
   std::vector<double> gradients;   // squared meta-gradient at the end of the last visit
@@ -36,7 +39,7 @@ struct Observation {
 };
 
 struct Plan {
-  std::vector<Site> destinations;  // of each swarm, all different
+  std::vector<Site> destinations;  // of each swarm, all different; a lost one's is where it is
   std::vector<bool> active;        // who trains: swarms that go to a cluster
   Timing timing;
 };

@@ -127,7 +127,7 @@ void PlanEncoder::plan(std::span<const double> state, std::span<const Site> dest
     out[destination_at(u) + site] = 1.0F;
     out[battery_at() + u] = battery(state, u, site);
     out[travel_at()] += travel(state, u, site);
-    if (!e.is_station(site)) {
+    if (!e.is_station(site) && !is_lost(at_, state, u)) {
       out[age_at() + site] = 0.0F;
       out[gradient_at() + site] = 0.0F;
     }
@@ -143,6 +143,7 @@ void PlanScorer::sum_of_state(const nn::Vector<float>& w, std::span<const std::s
   const QShape& s = network_.shape();
   const std::size_t hidden = s.hidden;
   const std::span<const double> state = history.back();
+  const StateLayout at(e);
   window_.resize(s.window * s.features + nn::Vector<float>::slack);
   encoder_.window(history, s.window, window_.data());
   network_.remember(w, window_.data(), 1, tape_);
@@ -168,7 +169,11 @@ void PlanScorer::sum_of_state(const nn::Vector<float>& w, std::span<const std::s
     }
     for (std::size_t u = 0; u < e.num_swarms; ++u) {
       float* place = &places_[(u * e.num_sites() + site) * hidden];
-      std::ranges::copy(visit, place);
+      if (is_lost(at, state, u)) {
+        std::fill_n(place, hidden, 0.0F);
+      } else {
+        std::ranges::copy(visit, place);
+      }
       add(place, row(encoder_.destination_at(u) + site), 1.0F, hidden);
       add(place, row(encoder_.battery_at() + u), encoder_.battery(state, u, site), hidden);
       add(place, row(encoder_.travel_at()), encoder_.travel(state, u, site), hidden);

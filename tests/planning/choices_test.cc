@@ -101,6 +101,28 @@ TEST(Choices, TheMaskKeepsEveryoneAboveTheThreshold) {
   }
 }
 
+// With a lost swarm too, a plan's reward is what step() gives.
+TEST(Choices, OfALostSwarmAreWorthWhatStepSays) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    RandomStream stream(seed, "test.lost choices");
+    const auto e = random_environment({.swarms = 3, .clusters = 6, .stations = 2}, seed);
+    const StateLayout at(*e);
+    std::vector<double> state(at.size());
+    start_anywhere(*e, stream, state);
+    state[at.battery() + stream.below(3)] = lost_battery_j;
+    for (const std::size_t most : {std::size_t{5000}, std::size_t{1}}) {  // enumerated, assigned
+      Choices choices;
+      ChoiceFinder(*e, {.most_plans = most}).find(state, choices);
+      ASSERT_GT(choices.size(), 0U);
+      for (std::size_t i = 0; i < choices.size(); ++i) {
+        std::vector<double> after = state;
+        const double reward = step(*e, after, choices.of(i), choices.timings[i]).reward;
+        EXPECT_NEAR(choices.rewards[i], reward, 1e-9 * std::abs(reward));
+      }
+    }
+  }
+}
+
 // Swarm after swarm finds the best plan as well, in worlds where both can be tried.
 TEST(Choices, AssignmentFindsWhatEnumerationDoes) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {

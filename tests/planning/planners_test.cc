@@ -109,6 +109,38 @@ TEST_P(EveryPlanner, KeepsThePromises) {
   }
 }
 
+// A lost swarm stays, counts for nothing, and others may serve the cluster below it; whoever weighs plans
+// does.
+TEST_P(EveryPlanner, LeavesALostSwarmWhereItIs) {
+  std::size_t served = 0;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    RandomStream stream(seed, "test.lost");
+    const auto e = random_environment(
+        {.swarms = 2 + stream.below(3), .clusters = 5 + stream.below(4), .stations = 2}, seed);
+    const StateLayout at(*e);
+    const auto planner = makers().at(GetParam())(e);
+    std::vector<double> state(at.size());
+    start_anywhere(*e, stream, state);
+    const std::size_t lost = stream.below(e->num_swarms);
+    const auto place = static_cast<Site>(state[at.position() + lost]);
+    state[at.battery() + lost] = lost_battery_j;
+    planner->begin(seed);
+    for (std::size_t epoch = 0; epoch < 30; ++epoch) {
+      const Plan plan = planner->choose(observe(*e, state));
+      EXPECT_EQ(plan.destinations[lost], place);
+      std::set<Site> taken;
+      for (std::size_t u = 0; u < e->num_swarms; ++u) {
+        EXPECT_TRUE(u == lost || taken.insert(plan.destinations[u]).second);
+      }
+      step(*e, state, plan.destinations, timing_index(*e, plan.timing));
+      EXPECT_EQ(state[at.battery() + lost], lost_battery_j);
+      EXPECT_EQ(state[at.age() + place] == 0.0, taken.contains(place)) << "only a visit makes it young";
+      served += taken.contains(place) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(served, 0U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Each, EveryPlanner,
                          ::testing::Values("sequential", "nearest", "threshold", "random", "myopic", "beam",
                                            "learned", "guided"),
