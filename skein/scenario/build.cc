@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace skein {
@@ -26,27 +28,44 @@ std::vector<Fault> with_scenario_keys(std::vector<Fault> faults) {
   return faults;
 }
 
-void check_list(const Distribution<double>& numbers, std::string key, std::size_t num_devices,
-                std::vector<Fault>& faults) {
-  if (const auto size = numbers.list_size(); size && *size != num_devices) {
-    faults.push_back({.key = std::move(key),
-                      .value = numbers.spread.to_toml(),
-                      .message = fmt::format("has {} values; a list needs one per device, {} in all", *size,
-                                             num_devices)});
-  }
+// Lists that do not have one value for each device or swarm of the world, or one for all.
+std::vector<Fault> list_faults(const Scenario& scenario, const World& world) {
+  std::vector<Fault> faults;
+  const auto check = [&](const char* key, const auto& numbers, const char* entity, std::size_t count) {
+    if (const auto size = numbers.list_size(); size && *size != count) {
+      faults.push_back({.key = key,
+                        .value = numbers.spread.to_toml(),
+                        .message = fmt::format("has {} values; a list needs one per {}, {} in all", *size,
+                                               entity, count)});
+    }
+  };
+  const std::size_t devices = world.devices.size();
+  check("data.points_per_device", scenario.data.partition.quantity, "device", devices);
+  check("data.buffer_points", scenario.data.buffer, "device", devices);
+  check("data.arrivals_per_sequence", scenario.data.arrivals, "device", devices);
+  const std::size_t swarms = world.swarms.size();
+  check("offloading.point_kbit", scenario.offloading.point_size, "mission", 1);
+  check("offloading.model_kbit", scenario.offloading.model_size, "mission", 1);
+  check("offloading.local_time_s", scenario.offloading.local_time_limit, "swarm", swarms);
+  return faults;
 }
 
 }  // namespace
 
 World build_world(const Scenario& scenario, ThreadPool& pool) {
-  return sample_world(scenario.world, scenario.swarms, scenario.radio, scenario.run.seed, pool);
+  World world = sample_world(scenario.world, scenario.swarms, scenario.radio, scenario.run.seed, pool);
+  Faults faults;
+  faults.add_all(list_faults(scenario, world));
+  faults.throw_if_any();
+  return world;
 }
 
 std::vector<Fault> data_faults(const Scenario& scenario, const World& world) {
-  std::vector<Fault> faults = with_scenario_keys(
-      faults_of(scenario.data.partition, devices_per_cluster(world), num_classes(scenario.data.source)));
-  check_list(scenario.data.buffer, "data.buffer_points", world.devices.size(), faults);
-  check_list(scenario.data.arrivals, "data.arrivals_per_sequence", world.devices.size(), faults);
+  PartitionOptions partition = scenario.data.partition;
+  partition.quantity.spread = constant(1);  // its list is among the others
+  std::vector<Fault> faults =
+      with_scenario_keys(faults_of(partition, devices_per_cluster(world), num_classes(scenario.data.source)));
+  std::ranges::move(list_faults(scenario, world), std::back_inserter(faults));
   return faults;
 }
 

@@ -15,10 +15,11 @@
 
 namespace skein {
 
+// Refuses also lists that do not have one value for each of the world's devices or swarms.
 World build_world(const Scenario& scenario, ThreadPool& pool);
 
-// What can be said of the scenario's data for this world without loading it. Clusters are the groups of the
-// partition, devices their members.
+// What can be said of the scenario's data and lists for this world without loading any. Clusters are the
+// groups of the partition, devices their members.
 std::vector<Fault> data_faults(const Scenario& scenario, const World& world);
 
 // What a scenario may call its network: automatic, the presets, layers.

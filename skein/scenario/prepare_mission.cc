@@ -13,6 +13,9 @@
 namespace skein {
 namespace {
 
+// O(s) of a swarm that cannot train: above that of any decision.
+constexpr double untrained_objective = 1e6;
+
 SequenceRounds rounds_of(const Timing& timing) {
   const auto period = static_cast<std::size_t>(timing.local_period * timing.global_period);
   const std::size_t global =
@@ -36,13 +39,6 @@ double objective_constant(const Scenario& scenario, const Timing& timing) {
                              .num_updates = timing.duration});
   return scenario.offloading.learning_weight *
          (bound.constant + scenario.offloading.gradient_weight * from_start.start);
-}
-
-// The same for all swarms.
-template <class Q>
-Q sampled(const World& world, const Distribution<Q>& distribution, const char* purpose) {
-  RandomStream stream(world.seed, purpose);
-  return distribution.sample(stream);
 }
 
 // Learning as it is in a mission: periods are the planner's choice.
@@ -108,7 +104,7 @@ SolvedTables solve_tables(const Scenario& scenario, const World& world, ThreadPo
       const OffloadingInstance& p = problem.rounds.front();
       const auto num_rounds = static_cast<double>(rounds.local_aggregations);
       if (result.status == OffloadStatus::infeasible) {
-        tables.objective[at] = 1e6;
+        tables.objective[at] = untrained_objective;
         tables.training_energy_j[at] = *std::ranges::max_element(batteries);
         return;
       }
@@ -250,6 +246,7 @@ void PreparedMission::build_leaders() {
                              .pools = &pools_,
                              .seed = world_.seed},
       workspaces_, pool_);
+  const MessageSizes sizes = message_sizes(scenario_.offloading, world_.seed);
   fleet_ = std::make_unique<LocalFleet>(
       LocalFleetSetup{
           .world = &world_,
@@ -257,13 +254,14 @@ void PreparedMission::build_leaders() {
           .trainer = trainer_.get(),
           .decide = [this](const LeaderTask& task,
                            std::span<const double> device_data) { return decide(task, device_data); },
-          .point_size = sampled(world_, scenario_.offloading.point_size, "point size"),
-          .model_size = sampled(world_, scenario_.offloading.model_size, "model size")},
+          .point_size = sizes.point,
+          .model_size = sizes.model},
       pool_);
 }
 
 CoreNetwork PreparedMission::start(Planner& planner, Field& field, Fleet& fleet) {
   const RewardOptions reward = scenario_.planning.reward;
+  const MessageSizes sizes = message_sizes(scenario_.offloading, world_.seed);
   std::vector<double> drifts;
   for (std::size_t c = 0; c < world_.clusters.size(); ++c) {
     drifts.push_back(environment_->drift.at(c, 0.0));
@@ -294,12 +292,13 @@ CoreNetwork PreparedMission::start(Planner& planner, Field& field, Fleet& fleet)
                    .objective_constant =
                        [this](const Timing& timing) { return objective_constant(scenario_, timing); },
                    .learning_weight = scenario_.offloading.learning_weight,
+                   .untrained_objective = untrained_objective,
                    .age_cap = reward.age_cap,
                    .first_timing = environment_->tables.timings.front(),
                    .sequences = scenario_.run.sequences,
                    .seed = world_.seed,
-                   .point_size = sampled(world_, scenario_.offloading.point_size, "point size"),
-                   .model_size = sampled(world_, scenario_.offloading.model_size, "model size"),
+                   .point_size = sizes.point,
+                   .model_size = sizes.model,
                    .faults = FaultSchedule(faults_),
                    .measures_constants = scenario_.offloading.constants == ConstantsSource::measured},
       pool_};

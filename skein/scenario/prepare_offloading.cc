@@ -61,6 +61,12 @@ SequenceRounds sequence_rounds(const Scenario& scenario) {
   return {.local_aggregations = global * learning.global_period, .global_aggregations = global};
 }
 
+MessageSizes message_sizes(const OffloadingOptions& options, std::uint64_t seed) {
+  RandomStream point(seed, "point size");
+  RandomStream model(seed, "model size");
+  return {.point = options.point_size.sample(point), .model = options.model_size.sample(model)};
+}
+
 OffloadingSite offloading_site(const Scenario& scenario, std::size_t swarm, std::size_t cluster) {
   return {.swarm = swarm,
           .cluster = cluster,
@@ -97,19 +103,23 @@ OffloadingProblem build_offloading(const Scenario& scenario, const World& world,
   const SwarmLinks links = swarm_links(world, site.swarm, site.cluster, site.sequence, site.conditions);
   const OffloadingOptions& options = scenario.offloading;
   const SequenceRounds rounds = site.rounds;
-  const auto sampled = [&](const auto& distribution, const char* purpose) {
-    RandomStream stream(world.seed, purpose, site.swarm, site.sequence);
-    return distribution.sample(stream, site.swarm);
+  const auto [point_size, model_size] = message_sizes(options, world.seed);
+  const auto limit_of = [&](std::size_t u) {
+    RandomStream stream(world.seed, "local time limit", u, site.sequence);
+    return options.local_time_limit.sample(stream, u);
   };
-  const DataSize model_size = sampled(options.model_size, "model size");
-  const Time limit = sampled(options.local_time_limit, "local time limit");
+  const Time limit = limit_of(site.swarm);
+  Time slowest_limit = limit;
+  for (std::size_t u = 0; u < world.swarms.size(); ++u) {
+    slowest_limit = std::max(slowest_limit, limit_of(u));
+  }
 
   OffloadingInstance p;
   p.name = fmt::format("swarm {} above {}", site.swarm + 1, world.site_name(site.cluster));
   p.learning_weight = options.learning_weight;
   p.bound = build_bound(scenario, site.local_period, site.global_period,
                         site.constants.value_or(scenario.learning.bound));
-  p.point_bits = sampled(options.point_size, "point size").si();
+  p.point_bits = point_size.si();
   p.local_period = static_cast<double>(site.local_period);
   p.local_time_limit = limit.si();
   p.device_data.assign(device_data.begin(), device_data.end());
@@ -127,16 +137,18 @@ OffloadingProblem build_offloading(const Scenario& scenario, const World& world,
     p.coordinator_rate.values[at] = links.coordinator_to_worker.values[at].si();
   }
 
-  // What a sequence takes whatever is decided: local rounds at their limit, and the leader's trips.
+  // What a sequence takes whatever is decided: local rounds at the slowest swarm's limit, models, and the
+  // leader's trips.
   const std::size_t leader_id = site.leader.value_or(swarm.leader);
   const Uav& leader = world.uavs[leader_id];
   const AccessPointTrips trips{
       .num_aggregations = static_cast<int>(rounds.global_aggregations),
       .one_way = {.distance = links.access_point_distance, .speed = leader.cruise_speed}};
-  const Time gathered = static_cast<double>(rounds.local_aggregations) * limit;
-  const Time duration =
-      gathered +
-      std::max(access_point_time(trips), static_cast<double>(rounds.global_aggregations) * site.slowest_trip);
+  const Time gathered = static_cast<double>(rounds.local_aggregations) * slowest_limit;
+  const auto global_rounds = static_cast<double>(rounds.global_aggregations);
+  const Time models = global_rounds * model_time(model_size, links, site.global_period);
+  const Time duration = gathered + hand_over_time(model_size, links) +
+                        std::max(access_point_time(trips) + models, global_rounds * site.slowest_trip);
   const double share =
       static_cast<double>(site.global_period) / static_cast<double>(rounds.local_aggregations);
   const auto model = [&](const Uav& sender) {

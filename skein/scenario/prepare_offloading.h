@@ -31,6 +31,13 @@ struct SequenceRounds {
 };
 SequenceRounds sequence_rounds(const Scenario& scenario);
 
+// One size of data points and one of models for all swarms and sequences.
+struct MessageSizes {
+  DataSize point{};
+  DataSize model{};
+};
+MessageSizes message_sizes(const OffloadingOptions& options, std::uint64_t seed);
+
 struct OffloadingSite {
   std::size_t swarm = 0;
   std::size_t cluster = 0;
@@ -38,7 +45,9 @@ struct OffloadingSite {
   std::size_t local_period = 1;   // tau_L
   std::size_t global_period = 1;  // tau_G: local rounds of the problem
   SequenceRounds rounds{};        // that the batteries must last for
-  Time slowest_trip{};            // of all leaders to an access point and back: others wait for it
+  // Of all leaders in a global round, to an access point and back, with the models of the local rounds
+  // before: others wait for it.
+  Time slowest_trip{};
   std::optional<BoundConstants> constants{};  // where they were measured
   std::optional<std::size_t> leader{};        // of the world's UAVs, where another took the role
   LinkConditions conditions{};

@@ -9,6 +9,7 @@
 #include "skein/base/fault.h"
 #include "skein/nn/safetensors.h"
 #include "skein/scenario/build.h"
+#include "skein/scenario/prepare_offloading.h"
 
 namespace skein {
 namespace {
@@ -70,8 +71,7 @@ PreparedTraining::PreparedTraining(const Scenario& scenario, std::shared_ptr<con
       partition_(worker_partition(scenario_, world_, pools_)),
       initial_(std::make_shared<const Model>(initial_model(scenario_, network_))) {
   check_fit(scenario_, data_->train);
-  RandomStream stream(scenario_.run.seed, "offloading.model_kbit");
-  model_size_ = scenario_.offloading.model_size.sample(stream);
+  model_size_ = message_sizes(scenario_.offloading, scenario_.run.seed).model;
 }
 
 TrainingSetup PreparedTraining::setup() {

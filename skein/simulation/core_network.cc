@@ -48,6 +48,18 @@ void damage(Model& model, const MissionFault& fault, RandomStream stream) {
   }
 }
 
+std::vector<double> numbers_of(const BoundConstants& c) {
+  return {c.gradient_bound,
+          c.gradient_lipschitz,
+          c.meta_lipschitz,
+          c.gradient_variance,
+          c.hessian_variance,
+          c.swarm_gradient_variability,
+          c.swarm_hessian_variability,
+          c.network_gradient_variability,
+          c.network_hessian_variability};
+}
+
 double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -74,6 +86,10 @@ std::vector<std::size_t> CoreNetwork::flying(std::size_t swarm) const {
     }
   }
   return ids;
+}
+
+bool CoreNetwork::is_lost(std::size_t swarm) const {
+  return !setup_.faults.members(*setup_.world, swarm, now_).can_train();
 }
 
 // A swarm of which nobody is left never lacks anything.
@@ -132,7 +148,7 @@ Observation CoreNetwork::observe() const {
     const std::size_t site = state_.swarm_sites[swarm];
     o.active.push_back(!setup_.world->is_station(site));
     o.positions.push_back(static_cast<Site>(site));
-    o.batteries.emplace_back(least_battery(swarm));
+    o.batteries.emplace_back(is_lost(swarm) ? lost_battery_j : least_battery(swarm));
   }
   for (std::size_t c = 0; c < clusters_.size(); ++c) {
     o.ages.push_back(planned_age(c));
@@ -172,15 +188,15 @@ void CoreNetwork::fly(const Plan& plan, SequenceRecord& record) {
     const Length distance = ground_distance(world.site(own.from), world.site(own.to));
     own.distance_m = distance.si();
     double longest = 0.0;
-    const std::vector<std::size_t> uavs = flying(swarm);
-    if (uavs.empty()) {  // nobody is left: nothing moves
+    if (is_lost(swarm)) {  // nothing moves
       own.to = own.from;
       own.active = false;
       own.distance_m = 0.0;
       own.arrival_s = own.finished_s = record.start_s;
+      own.culprit = flying(swarm).empty() ? "nobody is left" : "nobody is left to lead or to train";
       continue;
     }
-    for (const std::size_t id : uavs) {
+    for (const std::size_t id : flying(swarm)) {
       const Uav& uav = world.uavs[id];
       const Flight flight{.distance = distance, .speed = uav.cruise_speed};
       const Energy energy = travel_energy(uav.propulsion, flight);
@@ -199,7 +215,7 @@ void CoreNetwork::recharge(SequenceRecord& record) {
   const World& world = *setup_.world;
   for (std::size_t swarm = 0; swarm < world.swarms.size(); ++swarm) {
     SwarmRecord& own = record.swarms[swarm];
-    if (own.active || !world.is_station(own.to)) {
+    if (own.active || !world.is_station(own.to) || !own.culprit.empty()) {
       continue;
     }
     const Charger& charger = world.stations[own.to - world.clusters.size()].charger;
@@ -273,10 +289,11 @@ CoreNetwork::Round CoreNetwork::prepare_round(const SequenceRecord& record, cons
   }
   double slowest = 0.0;
   for (std::size_t i = 0; i < prepared.tasks.size(); ++i) {
-    slowest = std::max(slowest,
-                       2.0 * flight_time({.distance = prepared.links[i].access_point_distance,
-                                          .speed = world.uavs[prepared.tasks[i].members.leader].cruise_speed})
-                                 .si());
+    const LeaderTask& task = prepared.tasks[i];
+    const Time trip = 2.0 * flight_time({.distance = prepared.links[i].access_point_distance,
+                                         .speed = world.uavs[task.members.leader].cruise_speed});
+    slowest =
+        std::max(slowest, (trip + model_time(setup_.model_size, prepared.links[i], task.global_period)).si());
   }
   for (LeaderTask& task : prepared.tasks) {
     task.slowest_trip_s = slowest;
@@ -295,6 +312,7 @@ std::vector<double> CoreNetwork::signal(const Round& round, const std::vector<Le
       .local_period = static_cast<std::uint32_t>(round.tasks.front().local_period),
       .global_period = static_cast<std::uint32_t>(round.tasks.front().global_period),
       .num_rounds = static_cast<std::uint32_t>(record.global_rounds),
+      .constants = constants_ ? numbers_of(*constants_) : std::vector<double>{},
       .first_round = r,
       .end_round = r + 1,
       .network = {.seed = setup_.seed}};
@@ -367,6 +385,15 @@ void CoreNetwork::note_faults(double now, SequenceRecord& record) const {
   }
 }
 
+void CoreNetwork::note_late_faults(SequenceRecord& record) const {
+  for (const MissionFault& fault : setup_.faults.all()) {
+    if (fault.sequence == now_.sequence && fault.round > now_.round) {
+      record.faults.push_back(
+          {record.end_s, to_string(fault, *setup_.world) + ", after the last global round of its sequence"});
+    }
+  }
+}
+
 void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress& progress) {
   const World& world = *setup_.world;
   double begin = record.start_s;
@@ -386,7 +413,9 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
   std::vector<LeaderUpdate> updates;
   const std::shared_ptr<const Model> first_model = global_;
   double now = begin;
+  const auto num_rounds = static_cast<double>(record.global_rounds * global_period);
   std::vector<double> objective_sums(world.swarms.size(), 0.0);
+  std::vector<std::size_t> num_decided(world.swarms.size(), 0);  // of the swarm's local rounds
   double bound_sum = 0.0;
   std::size_t num_bounds = 0;
   for (std::size_t round = 0; round < record.global_rounds; ++round) {
@@ -400,7 +429,9 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
       record.swarms[tasks[i].swarm].access_point = current.links[i].access_point;
     }
     updates = setup_.fleet->run(tasks);
-    // The slowest swarm, its leader's trip included, ends the round for all.
+    // The slowest swarm, its leader's trip included, ends the round for all; whoever is done with the last
+    // one lands.
+    const bool is_last = round + 1 == record.global_rounds;
     const std::vector<double> durations = signal(current, updates, record);
     const double duration = *std::ranges::max_element(durations);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -418,18 +449,19 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
         record.model_bits += 2.0 * setup_.model_size.si();
       }
       for (const std::size_t id : flying(swarm)) {
-        const double aloft = duration - (id == leader ? away : 0.0);
+        const double aloft = (is_last ? durations[i] : duration) - (id == leader ? away : 0.0);
         if (updates[i].trained && aloft > 0.0) {  // who cannot train waits, landed
           spend(id, EnergyKind::hovering, hovering_energy(world.uavs[id].propulsion, Time(aloft)));
         }
       }
       SwarmRecord& own = record.swarms[swarm];
+      own.finished_s = now + (is_last ? durations[i] : duration);
       own.points_sent += updates[i].points_sent;
       own.points_trained += updates[i].points_trained;
       own.culprit = updates[i].culprit;
       // Energy adds up; the bound is of a mean.
-      const double num_rounds = static_cast<double>(record.global_rounds * global_period);
       for (const OffloadSummary& summary : updates[i].rounds) {
+        ++num_decided[swarm];
         objective_sums[swarm] += (1.0 - setup_.learning_weight) * summary.energy +
                                  setup_.learning_weight * summary.planned_learning / num_rounds;
         bound_sum += summary.gradient_bound;
@@ -460,11 +492,13 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
     task.first_iteration = iterations_;
   }
   std::vector<std::size_t> trained_at;
+  std::vector<double> handed_over_s;
   std::vector<ClusterModel> of_global;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     of_global.push_back({tasks[i].cluster, global_.get()});
     if (updates[i].trained) {
       trained_at.push_back(tasks[i].cluster);
+      handed_over_s.push_back(record.swarms[tasks[i].swarm].finished_s);
     }
   }
   if (setup_.measures_constants && global_ != first_model && !trained_at.empty()) {
@@ -474,19 +508,26 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
   }
   const std::vector<double> global_gradients = setup_.field->squared_meta_gradients(of_global);
   double gradient_sum = 0.0;
+  std::vector<double> objectives;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     SwarmRecord& swarm = record.swarms[tasks[i].swarm];
-    swarm.finished_s = now;
-    swarm.objective = objective_sums[tasks[i].swarm] + setup_.objective_constant(plan.timing);
     gradient_sum += global_gradients[i];
-    record.mean_objective += swarm.objective / static_cast<double>(tasks.size());
+    // As in the planner's tables, a round that cannot be trained costs more than any decision.
+    const double missing = 1.0 - static_cast<double>(num_decided[tasks[i].swarm]) / num_rounds;
+    swarm.objective = objective_sums[tasks[i].swarm] + setup_.objective_constant(plan.timing) +
+                      missing * setup_.untrained_objective;
+    if (missing == 0.0) {
+      objectives.push_back(swarm.objective);
+    }
   }
+  record.mean_objective = objectives.empty() ? 0.0 : mean_of(objectives);
   record.squared_meta_gradient = gradient_sum / static_cast<double>(tasks.size());
   std::vector<Model> handed;
   {
     std::vector<Model> own_models = setup_.fleet->personalise(tasks);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       if (updates[i].trained) {
+        book(personalisation_energy(world, tasks[i], updates[i], current.links[i], setup_.model_size));
         handed.push_back(std::move(own_models[i]));
       }
     }
@@ -497,7 +538,7 @@ void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress
     cluster.squared_gradient = left_gradients[i];
     cluster.visited_at = state_.sequence + 1;
     record.clusters[trained_at[i]].visited = true;
-    record.clusters[trained_at[i]].handed_over_s = now;
+    record.clusters[trained_at[i]].handed_over_s = handed_over_s[i];
   }
   record.gradient_bound = num_bounds > 0 ? bound_sum / static_cast<double>(num_bounds) : 0.0;
 }
@@ -542,8 +583,9 @@ SequenceRecord CoreNetwork::step(const Progress& progress) {
     record.end_s = std::max(record.end_s, own.finished_s);
     costs.travel_j += own.dearest_flight_j;
     costs.objective_sum += own.active ? own.objective : 0.0;
-    costs.recharging += world.is_station(own.to) ? 1 : 0;
+    costs.recharging += world.is_station(own.to) && own.culprit.empty() ? 1 : 0;
   }
+  note_late_faults(record);
   for (std::size_t swarm = 0; swarm < world.swarms.size(); ++swarm) {
     SwarmRecord& own = record.swarms[swarm];
     own.least_battery_j = least_battery(swarm);

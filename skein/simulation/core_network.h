@@ -51,8 +51,9 @@ struct MissionSetup {
   std::function<double(double, double, double, double)> gradient{};
   // O(s) without what decisions change: w times a constant of the timing.
   std::function<double(const Timing&)> objective_constant{};
-  double learning_weight = 0.5;  // w
-  double age_cap = 20.0;         // in the planner's eyes, the age of a cluster that never had a model
+  double learning_weight = 0.5;      // w
+  double untrained_objective = 0.0;  // added to O(s) for a sequence without training, in part for a part
+  double age_cap = 20.0;             // in the planner's eyes, the age of a cluster that never had a model
   Timing first_timing{};
   std::size_t sequences = 20;
   std::uint64_t seed = 0;
@@ -98,6 +99,8 @@ class CoreNetwork {
 
   [[nodiscard]] Observation observe() const;
   [[nodiscard]] std::vector<double> planning_drifts() const;
+  // Whether nobody is left to lead the swarm, or to train.
+  [[nodiscard]] bool is_lost(std::size_t swarm) const;
   [[nodiscard]] double least_battery(std::size_t swarm) const;
   [[nodiscard]] double least_margin(std::size_t swarm) const;
   // Of this UAV's battery; a faulty one loses more.
@@ -117,6 +120,8 @@ class CoreNetwork {
   std::vector<SwarmUpdate> collect_updates(const Round& round, std::vector<LeaderUpdate>& updates, double now,
                                            SequenceRecord& record);
   void note_faults(double now, SequenceRecord& record) const;
+  // Those of a global round that this sequence did not have.
+  void note_late_faults(SequenceRecord& record) const;
   void measure_arrivals(const SequenceRecord& record);
 
   MissionSetup setup_;

@@ -36,7 +36,7 @@ struct LeaderTask {
   LinkConditions conditions{};
   bool has_constants = false;  // of the bounds, as the core network has measured them
   BoundConstants constants{};
-  double slowest_trip_s = 0.0;  // of all leaders to an access point and back
+  double slowest_trip_s = 0.0;  // of all leaders to an access point and back, models included
 };
 
 struct EnergyUse {

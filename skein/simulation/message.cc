@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -131,7 +132,8 @@ bool content_fits(const Message& m) {
     return false;
   }
   if (const auto* plan = std::get_if<PlanContent>(&m.content)) {
-    return plan->local_period >= 1 && plan->global_period >= 1 && plan->num_rounds >= 1;
+    return plan->local_period >= 1 && plan->global_period >= 1 && plan->num_rounds >= 1 &&
+           std::ranges::all_of(plan->constants, [](double value) { return std::isfinite(value); });
   }
   if (const auto* place = std::get_if<PositionContent>(&m.content)) {
     return std::isfinite(place->x) && std::isfinite(place->y) && std::isfinite(place->z);

@@ -42,24 +42,25 @@ std::string_view to_string(PartyKind kind);
 
 // The numbers are those on the wire.
 enum class MessageType : std::uint8_t {
-  plan = 1,              // where to go, how long to train; with a model for a leader that has not the latest
-  position = 2,          // where to hover above the cluster
-  shares = 3,            // whose data to get, whom to relay to, whom to hand the model
-  arrived = 4,           // at the position
-  swarm_model = 5,       // the swarm's model, to start a local round from
-  start_training = 6,    // a global round begins, with its periods
-  next_round = 7,        // the next local round begins
-  wake_up = 8,           // a device is to send so much data
-  data_announced = 9,    // a coordinator is about to relay
-  data = 10,             // from a device or a coordinator
-  relayed = 11,          // a coordinator has nothing more to relay in this global round
-  model_announced = 12,  // a worker is about to send its model
-  model = 13,            // a worker's model
-  at_access_point = 14,  // the leader is there
-  prompt_upload = 15,    // all leaders are there
-  swarm_update = 16,     // the swarm's model for the global aggregation
-  global_model = 17,     // the result of it
-  personalise = 18,      // the last global model, for one more step
+  plan = 1,  // where to go, how long to train, by which constants to decide; with a model for a leader that
+             // has not the latest
+  position = 2,             // where to hover above the cluster
+  shares = 3,               // whose data to get, whom to relay to, whom to hand the model
+  arrived = 4,              // at the position
+  swarm_model = 5,          // the swarm's model, to start a local round from
+  start_training = 6,       // a global round begins, with its periods
+  next_round = 7,           // the next local round begins
+  wake_up = 8,              // a device is to send so much data
+  data_announced = 9,       // a coordinator is about to relay
+  data = 10,                // from a device or a coordinator
+  relayed = 11,             // a coordinator has nothing more to relay in this global round
+  model_announced = 12,     // a worker is about to send its model
+  model = 13,               // a worker's model
+  at_access_point = 14,     // the leader is there
+  prompt_upload = 15,       // all leaders are there
+  swarm_update = 16,        // the swarm's model for the global aggregation
+  global_model = 17,        // the result of it
+  personalise = 18,         // the last global model, for one more step
   personalised_model = 19,  // the cluster's own model, to be handed to the devices
   model_received = 20,      // a device has it
   handed_over = 21,         // all devices of a UAV have it
@@ -75,6 +76,9 @@ struct PlanContent {
   std::uint32_t local_period = 1;   // tau_L
   std::uint32_t global_period = 1;  // tau_G
   std::uint32_t num_rounds = 1;     // K_G
+  // Of the convergence bounds, as the core network has measured them, for the leader's decisions; none at
+  // first.
+  std::vector<double> constants{};
   friend bool operator==(const PlanContent&, const PlanContent&) = default;
 };
 struct PositionContent {

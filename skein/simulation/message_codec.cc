@@ -94,7 +94,7 @@ std::uint32_t checksum(std::string_view bytes) {
 std::size_t content_bytes(const Content& content) {
   struct Size {
     std::size_t operator()(const std::monostate&) const { return 0; }
-    std::size_t operator()(const PlanContent&) const { return 16; }
+    std::size_t operator()(const PlanContent& plan) const { return 16 + 8 * plan.constants.size(); }
     std::size_t operator()(const PositionContent&) const { return 24; }
     std::size_t operator()(const SharesContent& list) const { return share_bytes * list.shares.size(); }
     std::size_t operator()(const PeriodsContent&) const { return 8; }
@@ -111,6 +111,9 @@ void write_content(Writer& out, const Content& content) {
     out.number(plan->local_period);
     out.number(plan->global_period);
     out.number(plan->num_rounds);
+    for (const double constant : plan->constants) {
+      out.real(constant);
+    }
   } else if (const auto* place = std::get_if<PositionContent>(&content)) {
     out.real(place->x);
     out.real(place->y);
@@ -160,6 +163,9 @@ std::optional<Content> read_content(Reader& in, MessageType type) {
       plan.local_period = in.number<std::uint32_t>();
       plan.global_period = in.number<std::uint32_t>();
       plan.num_rounds = in.number<std::uint32_t>();
+      while (in.remaining() >= 8) {
+        plan.constants.push_back(in.real());
+      }
       return plan;
     }
     case MessageType::position: {

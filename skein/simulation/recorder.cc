@@ -109,7 +109,7 @@ MissionRecorder::MissionRecorder(const World& world)
   swarms_ =
       "sequence,swarm,from,to,active,arrival_s,finished_s,distance_m,travel_J,recharged_J,least_battery_J,"
       "least_margin_J,objective,points_sent,points_trained,culprit\n";
-  energy_ = "sequence,uav,swarm,role,battery_J";
+  energy_ = "sequence,uav,swarm,role,battery_J,recharged_J";
   for (const EnergyKind kind : all_energy_kinds) {
     energy_ += fmt::format(",{}_J", to_string(kind));
   }
@@ -162,7 +162,9 @@ void MissionRecorder::record(const SequenceRecord& record, const State& state) {
     const SwarmRecord& swarm = record.swarms[s];
     active += swarm.active ? 1 : 0;
     idle_visits_ += swarm.active && !record.clusters[swarm.to].visited ? 1 : 0;
-    recharges_ += world_.is_station(swarm.to) ? 1 : 0;
+    const bool at_station = world_.is_station(swarm.to);
+    const bool lost = !swarm.active && (!at_station || !swarm.culprit.empty());
+    recharges_ += at_station && !lost ? 1 : 0;
     distance_m_ += swarm.distance_m;
     legs_.push_back(
         {record.start_s, swarm.arrival_s, swarm.finished_s, record.sequence, s, swarm.from, swarm.to});
@@ -181,10 +183,10 @@ void MissionRecorder::record(const SequenceRecord& record, const State& state) {
     event(record.start_s, "leaves",
           {{"from", world_.site_name(swarm.from)}, {"to", world_.site_name(swarm.to)}});
     event(swarm.arrival_s, "arrives", arrival_of(world_, s, swarm));
-    if (world_.is_station(swarm.to)) {
+    if (lost) {
+      event(swarm.finished_s, "is no more", {{"why", swarm.culprit}});
+    } else if (at_station) {
       event(swarm.finished_s, "recharged", {{"energy_J", swarm.recharged_j}});
-    } else if (!swarm.active) {
-      event(swarm.finished_s, "is no more", {});
     } else {
       if (record.clusters[swarm.to].visited) {
         event(swarm.finished_s, "hands over",
@@ -241,9 +243,10 @@ void MissionRecorder::record(const SequenceRecord& record, const State& state) {
   for (std::size_t id = 0; id < world_.uavs.size(); ++id) {
     const Uav& uav = world_.uavs[id];
     constexpr std::array roles{"leader", "worker", "coordinator"};
-    energy_ += fmt::format("{},{},{},{},{}", record.sequence, id + 1, uav.swarm + 1,
-                           roles[static_cast<std::size_t>(uav.role)], record.battery_j[id]);
     const Account& account = state.ledger.account(State::account_of_uav(id));
+    energy_ += fmt::format("{},{},{},{},{},{}", record.sequence, id + 1, uav.swarm + 1,
+                           roles[static_cast<std::size_t>(uav.role)], record.battery_j[id],
+                           to_energy(account.recharged).si());
     for (const EnergyKind kind : all_energy_kinds) {
       energy_ += fmt::format(",{}", to_energy(account.spent_on(kind)).si());
     }

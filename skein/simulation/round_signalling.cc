@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "skein/world/energy.h"
 #include "skein/world/timing.h"
 
 namespace skein {
@@ -113,6 +114,33 @@ SwarmDescription describe_round(const World& world, const LeaderTask& task, cons
     }
   }
   return d;
+}
+
+std::vector<EnergyUse> personalisation_energy(const World& world, const LeaderTask& task,
+                                              const LeaderUpdate& update, const SwarmLinks& links,
+                                              DataSize model_size) {
+  const Swarm& swarm = world.swarms[task.swarm];
+  const OffloadSummary& last = update.rounds.back();
+  std::vector<EnergyUse> uses;
+  for (const std::size_t j : task.members.workers) {
+    const std::size_t id = swarm.workers.first + j;
+    const Uav& uav = world.uavs[id];
+    if (!(last.processed[j] > 0.0)) {
+      continue;
+    }
+    const ProcessingLoad load{.local_period = 1,
+                              .cycles_per_datapoint = uav.cycles_per_point,
+                              .sampled_ratio = 1.0,
+                              .num_datapoints = last.processed[j],
+                              .frequency = Frequency(last.clock[j])};
+    uses.push_back({false, id, EnergyKind::processing, processing_energy(load, uav.capacitance).si()});
+    uses.push_back(
+        {false, id, EnergyKind::model_upload,
+         model_upload_energy({.num_aggregations = 1, .model_size = model_size, .power = uav.transmit_power},
+                             links.worker_to_leader[j])
+             .si()});
+  }
+  return uses;
 }
 
 std::vector<EnergyUse> signalling_energy(const World& world, const LeaderTask& task,

@@ -12,6 +12,12 @@ namespace skein {
 SwarmDescription describe_round(const World& world, const LeaderTask& task, const LeaderUpdate& update,
                                 const SwarmLinks& links, DataSize point_size);
 
+// Energy of making a trained swarm's model its own: one gradient step on each worker's batches of the last
+// local round, and the upload of its result.
+std::vector<EnergyUse> personalisation_energy(const World& world, const LeaderTask& task,
+                                              const LeaderUpdate& update, const SwarmLinks& links,
+                                              DataSize model_size);
+
 // Energy of signalling of everyone in the swarm: power times the time on air.
 std::vector<EnergyUse> signalling_energy(const World& world, const LeaderTask& task,
                                          const NetworkRecords& records);

@@ -63,7 +63,7 @@ class Sequence {
   SwarmReport& report_of(const Party& party) { return report_.swarms[place_.at(party.swarm)]; }
   [[nodiscard]] Stamp start() const { return {d_.sequence, d_.first_round, 0}; }
   [[nodiscard]] PlanContent plan_of(const SwarmDescription& swarm) const {
-    return {swarm.cluster, d_.local_period, d_.global_period, d_.num_rounds};
+    return {swarm.cluster, d_.local_period, d_.global_period, d_.num_rounds, d_.constants};
   }
   [[nodiscard]] std::vector<LeaderPlan> plans() const {
     std::vector<LeaderPlan> list;

@@ -67,6 +67,7 @@ struct SequenceDescription {
   std::uint32_t local_period = 1;   // tau_L
   std::uint32_t global_period = 1;  // tau_G
   std::uint32_t num_rounds = 1;     // K_G, of the whole sequence
+  std::vector<double> constants{};  // of the convergence bounds, that plans bring
   // The global rounds [first_round, end_round) are simulated. The first one begins with the plan and the
   // flight to the cluster, the last one ends with personalisation and handing over.
   std::uint32_t first_round = 0;

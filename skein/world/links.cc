@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "skein/world/timing.h"
+
 namespace skein {
 namespace {
 
@@ -100,6 +102,36 @@ SwarmLinks swarm_links(const World& world, std::size_t swarm_index, std::size_t 
   links.leader_to_access_point = channel.air_to_ground(
       leader_above, {world.devices.size() + world.uavs.size() + links.access_point, access_point});
   return links;
+}
+
+namespace {
+
+Time exchange_time(DataSize model_size, const SwarmLinks& links) {
+  Time upload{};
+  for (const DataRate rate : links.worker_to_leader) {
+    upload = std::max(upload, transfer_time(model_size, rate));
+  }
+  return upload + broadcast_time(model_size, links.leader_to_worker);
+}
+
+}  // namespace
+
+Time model_time(DataSize model_size, const SwarmLinks& links, std::size_t local_aggregations) {
+  return static_cast<double>(local_aggregations) * exchange_time(model_size, links) +
+         2.0 * transfer_time(model_size, links.leader_to_access_point);
+}
+
+Time hand_over_time(DataSize model_size, const SwarmLinks& links) {
+  Time devices{};
+  const Table<DataRate>& rates = links.device_to_uav;
+  for (std::size_t i = 0; i < rates.rows; ++i) {
+    DataRate best{};
+    for (std::size_t u = 0; u < rates.columns; ++u) {
+      best = std::max(best, rates(i, u));
+    }
+    devices += transfer_time(model_size, best);
+  }
+  return exchange_time(model_size, links) + devices;
 }
 
 }  // namespace skein

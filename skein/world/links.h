@@ -44,4 +44,11 @@ struct LinkConditions {
 SwarmLinks swarm_links(const World& world, std::size_t swarm, std::size_t cluster, std::size_t sequence,
                        const LinkConditions& conditions = {});
 
+// What models take in a global round beside flight and training: in each local aggregation the slowest upload
+// and the broadcast; at the access point, up and down.
+Time model_time(DataSize model_size, const SwarmLinks& links, std::size_t local_aggregations);
+// What it takes at most to hand a swarm's own model over: the workers' uploads, the broadcast, and all
+// devices one after another, each from the UAV with the best link.
+Time hand_over_time(DataSize model_size, const SwarmLinks& links);
+
 }  // namespace skein

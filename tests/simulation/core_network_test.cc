@@ -73,6 +73,8 @@ std::vector<std::string> random_settings(RandomStream& random, bool with_faults)
                                     fmt::format("planning.planner='{}'", random.choice(planners)),
                                     fmt::format("offloading.method='{}'", random.choice(offloaders)),
                                     fmt::format("offloading.learning_weight={}", random.uniform(0.05, 0.95)),
+                                    fmt::format("offloading.model_kbit={}", random.uniform(10.0, 20000.0)),
+                                    "offloading.local_time_s={uniform=[4, 8]}",
                                     "learning.network.preset='mlp'",
                                     "planning.durations=[2, 4]",
                                     "planning.local_periods=[1, 2]",
@@ -431,6 +433,81 @@ TEST(MissionFaults, DamagedModelsAreRejected) {
   for (const char* how : {"nan", "flipped"}) {
     const First damaged(std::string("'0 update 1 ") + how + "', '0.1 update 1 " + how + "'");
     EXPECT_EQ(damaged.record.rejected_updates, 2U) << how;
+  }
+}
+
+// The last of a swarm is lost: nothing moves any more, and another swarm serves the cluster below it.
+TEST(MissionFaults, AnotherServesTheClusterOfALostSwarm) {
+  Flight flight({"run.seed=3", "run.sequences=8", "swarms.types.worker.count=1",
+                 "swarms.types.coordinator.count=0", "planning.planner='myopic'",
+                 "learning.network.preset='mlp'", "faults.list=['0 leader 1', '0 worker 1.1']"});
+  const std::size_t place = flight.state().swarm_sites[0];
+  ASSERT_FALSE(flight.world().is_station(place));
+  bool served = false;
+  while (!flight.done()) {
+    const SequenceRecord record = flight.step();
+    EXPECT_FALSE(record.swarms[0].active);
+    EXPECT_EQ(record.swarms[0].to, place);
+    EXPECT_EQ(record.swarms[0].travel_j, 0.0);
+    served = served || record.clusters[place].visited;
+  }
+  EXPECT_TRUE(served);
+}
+
+// A sequence of 4 iterations has 2 global rounds here.
+TEST(MissionFaults, AFaultAfterTheLastRoundIsTold) {
+  const First late("'0.7 leader 1', '0.1 link 1 0.5'");
+  ASSERT_EQ(late.record.faults.size(), 2U);
+  EXPECT_THAT(late.record.faults[0].what, ::testing::Not(HasSubstr("after the last")));
+  EXPECT_THAT(late.record.faults[1].what, HasSubstr("after the last global round"));
+}
+
+// Whoever cannot train pays for it in the objective, as in the planner's tables.
+TEST(MissionFaults, ASwarmThatCannotTrainHasTheWorstObjective) {
+  const First whole("");
+  const First lost("'0.1 worker 1.1 for 1', '0.1 worker 1.2 for 1', '0.1 worker 1.3 for 1'");
+  ASSERT_GT(lost.swarm().points_trained, 0U) << "in the first of two rounds";
+  EXPECT_GT(lost.swarm().objective, 1e5);
+  EXPECT_LT(whole.swarm().objective, 1e5);
+  EXPECT_LT(lost.record.reward, 0.1 * whole.record.reward);
+  EXPECT_LT(lost.record.mean_objective, 1e5) << "of those that trained in every round";
+}
+
+// 4 local rounds and the personalisation: 5 uploads of M bits at power P over the link to the leader.
+TEST(Mission, PersonalisationIsPaidFor) {
+  const First whole("");
+  const World& world = whole.flight.world();
+  const SwarmLinks links = swarm_links(world, 0, whole.swarm().to, 0);
+  const std::size_t worker = world.swarms[0].workers.first;
+  const double seconds = 1e4 / links.worker_to_leader[0].si();
+  EXPECT_NEAR(whole.spent_j(worker, EnergyKind::model_upload),
+              5.0 * world.uavs[worker].transmit_power.si() * seconds, 5e-9);
+  // Each of 4 iterations, and the one step more, processes the same points at the same clock.
+  double planned = 0.0;
+  for (const RoundRecord& round : whole.swarm().rounds) {
+    const double clock = round.decision.clock[0];
+    planned += 0.5 * world.uavs[worker].capacitance.si() * world.uavs[worker].cycles_per_point *
+               round.decision.processed[0] * clock * clock;
+  }
+  EXPECT_GT(whole.spent_j(worker, EnergyKind::processing), 2.1 * planned);
+}
+
+// Whoever is done with the last round lands: energies of hovering follow each swarm's own end.
+TEST(Mission, WhoeverIsDoneLands) {
+  const First whole("");
+  for (std::size_t s = 0; s < whole.record.swarms.size(); ++s) {
+    const SwarmRecord& swarm = whole.record.swarms[s];
+    if (!swarm.active) {
+      continue;
+    }
+    double begin = 0.0;
+    for (const SwarmRecord& other : whole.record.swarms) {
+      begin = other.active ? std::max(begin, other.arrival_s) : begin;
+    }
+    const std::size_t worker = whole.flight.world().swarms[s].workers.first;
+    const double watts = whole.spent_j(worker, EnergyKind::hovering) / (swarm.finished_s - begin);
+    EXPECT_NEAR(watts, whole.flight.world().uavs[worker].propulsion.hover_power().si(), 1e-6);
+    EXPECT_EQ(whole.record.clusters[swarm.to].handed_over_s, swarm.finished_s);
   }
 }
 

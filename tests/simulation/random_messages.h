@@ -27,7 +27,8 @@ inline Content random_content(RandomStream& random, MessageType type, const Part
   const auto small = [&] { return static_cast<std::uint32_t>(1 + random.below(3)); };
   switch (type) {
     case MessageType::plan:
-      return PlanContent{small(), small(), small(), small()};
+      return PlanContent{small(), small(), small(), small(),
+                         std::vector<double>(random.below(10), random.normal())};
     case MessageType::position:
       return PositionContent{random.normal(), random.normal(), random.normal()};
     case MessageType::start_training:

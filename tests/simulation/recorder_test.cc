@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <sstream>
 
 namespace skein {
@@ -104,6 +105,51 @@ TEST_F(Recorder, SaysWhatWasLost) {
   EXPECT_THAT(events, HasSubstr(R"("event":"below threshold")"));
   EXPECT_THAT(events, HasSubstr("worker 1 of swarm 1 has crashed"));
   EXPECT_THAT(events, Not(HasSubstr("hands over")));
+}
+
+// Where it is lost a swarm stays, at a station too: there only the reason tells it from one that recharges.
+TEST_F(Recorder, ASwarmThatIsLostAtAStationIsNotRecharged) {
+  SequenceRecord r = visit(world_);
+  r.clusters[0].visited = false;
+  r.swarms[0] = {.from = 2, .to = 2, .recharged_j = 5.0};
+  record(r);
+  EXPECT_EQ(recorder_.headline(state_).recharges, 1U);
+  EXPECT_THAT(recorder_.files().at("events.jsonl"), HasSubstr(R"("event":"recharged")"));
+  r.sequence = 1;
+  r.swarms[0] = {.from = 2, .to = 2, .culprit = "nobody is left"};
+  MissionRecorder other(world_);
+  other.record(r, state_);
+  EXPECT_EQ(other.headline(state_).recharges, 0U);
+  const std::string events = other.files().at("events.jsonl");
+  EXPECT_THAT(events, HasSubstr(R"("event":"is no more","swarm":1)"));
+  EXPECT_THAT(events, Not(HasSubstr("recharged")));
+}
+
+// By hand: of 100 J the leader spends 30, gets 20, and spends 5 and 2 more: 83 are left, with 37 spent.
+TEST_F(Recorder, EnergyOfAUavAddsUp) {
+  state_.ledger.book(State::account_of_uav(0), EnergyKind::hovering, Energy(30.0));
+  state_.ledger.recharge(State::account_of_uav(0), Energy(20.0));
+  state_.ledger.book(State::account_of_uav(0), EnergyKind::travel, Energy(5.0));
+  state_.ledger.book(State::account_of_uav(0), EnergyKind::leakage, Energy(2.0));
+  SequenceRecord r = visit(world_);
+  r.battery_j = {83.0, 100.0};
+  record(r);
+  std::istringstream rows(recorder_.files().at("energy.csv"));
+  std::string header, row;
+  std::getline(rows, header);
+  EXPECT_THAT(header, HasSubstr("sequence,uav,swarm,role,battery_J,recharged_J,"));
+  for (const double recharged : {20.0, 0.0}) {
+    std::getline(rows, row);
+    std::istringstream cells(row);
+    std::vector<double> numbers;
+    for (std::string cell; std::getline(cells, cell, ',');) {
+      numbers.push_back(cell == "leader" || cell == "worker" ? 0.0 : std::stod(cell));
+    }
+    ASSERT_GT(numbers.size(), 6U);
+    EXPECT_EQ(numbers[5], recharged);
+    const double spent = std::accumulate(numbers.begin() + 6, numbers.end(), 0.0);
+    EXPECT_NEAR(numbers[4] + spent - numbers[5], 100.0, 1e-9) << row;
+  }
 }
 
 TEST_F(Recorder, EveryLineOfEventsIsJsonAndEveryTableIsRectangular) {

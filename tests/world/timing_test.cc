@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "skein/base/expect.h"
+#include "skein/world/links.h"
 
 namespace skein {
 namespace {
@@ -79,6 +80,19 @@ TEST(Clock, never_goes_back) {
   EXPECT_THROW(clock.advance_to(3.9_s), ProgrammingError);
   EXPECT_EQ(clock.now(), 4_s);
   EXPECT_EQ(Clock(7_s).now(), 7_s);
+}
+
+// 10 Mbit: uploads take 1 and 2 s, the broadcast 5 s, the access point 0.5 s each way; the devices are 4 and
+// 10 s from their nearest UAV.
+TEST(Timing, models_by_hand) {
+  SwarmLinks links;
+  links.worker_to_leader = {megabits(10), megabits(5)};
+  links.leader_to_worker = {megabits(2), megabits(20)};
+  links.leader_to_access_point = megabits(20);
+  links.device_to_uav = Table<DataRate>(2, 2);
+  links.device_to_uav.values = {megabits(1), megabits(2.5), megabits(1), megabits(0.5)};
+  EXPECT_EQ(model_time(DataSize(1e7), links, 3), 22_s);
+  EXPECT_EQ(hand_over_time(DataSize(1e7), links), 21_s);
 }
 
 }  // namespace
