@@ -61,12 +61,15 @@ void print_summary(const Scenario& s, const SampledWorld& sampled) {
 
 void check(const CommonOptions& options, bool resolved) {
   const Scenario scenario = load(options);
-  const SampledWorld sampled = sample(scenario, options);
   with_file_named(options, [&] {
+    // Not by build_world, which would tell of lists alone.
+    ThreadPool pool(options.threads);
     Faults faults;
-    faults.add_all(data_faults(scenario, sampled.world));
+    faults.add_all(data_faults(
+        scenario, sample_world(scenario.world, scenario.swarms, scenario.radio, scenario.run.seed, pool)));
     faults.throw_if_any();
   });
+  const SampledWorld sampled = sample(scenario, options);
   if (resolved) {
     fmt::print("{}", resolved_scenario(scenario));
   } else if (options.json()) {

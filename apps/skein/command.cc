@@ -4,6 +4,15 @@
 #include "tools.h"
 
 namespace skein::app {
+namespace {
+
+bool said_no = false;
+
+}  // namespace
+
+void answer_no() { said_no = true; }
+
+bool answered_no() { return said_no; }
 
 void add_common_options(CLI::App& command, CommonOptions& options, const std::string& example) {
   command.add_option("--set", options.settings, "Override a key of the scenario; may be repeated")

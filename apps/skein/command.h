@@ -59,6 +59,10 @@ auto with_file_named(const CommonOptions& options, const Work& work) {
   }
 }
 
+// For a command that goes on: it ends with Exit::answer_is_no.
+void answer_no();
+bool answered_no();
+
 // Each adds its command to the program.
 void add_bounds_command(CLI::App& program);
 void add_check_command(CLI::App& program);

@@ -143,16 +143,19 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "skein: see `skein --help`\n");
     return static_cast<int>(Exit::bad_input);
   }
-  return static_cast<int>(Exit::done);
+  return static_cast<int>(answered_no() ? Exit::answer_is_no : Exit::done);
 }
 
 // Prints what went wrong; the exit code that goes with it.
 int tell(const std::exception_ptr& failure, std::span<char* const> arguments) {
+  const auto refuse = [&](const InputError& error) {
+    print_faults(error, arguments);
+    return static_cast<int>(Exit::bad_input);
+  };
   try {
     std::rethrow_exception(failure);
   } catch (const InputError& error) {
-    print_faults(error, arguments);
-    return static_cast<int>(Exit::bad_input);
+    return refuse(error);
   } catch (const Divergence& divergence) {
     if (wants_json(arguments)) {
       fmt::print("{}\n", nlohmann::ordered_json{{"diverged", divergence.what()}}.dump(1));
@@ -160,11 +163,11 @@ int tell(const std::exception_ptr& failure, std::span<char* const> arguments) {
     fmt::print(stderr, "skein: {}\n", divergence.what());
     return static_cast<int>(Exit::diverged);
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "skein: not enough memory for this scenario\n");
-    return static_cast<int>(Exit::bad_input);
+    return refuse(InputError(
+        Fault{.file = "", .key = "", .value = "", .message = "not enough memory for this scenario"}));
   } catch (const std::filesystem::filesystem_error& error) {
-    fmt::print(stderr, "skein: {}: {}\n", error.path1().string(), error.code().message());
-    return static_cast<int>(Exit::bad_input);
+    return refuse(InputError(
+        Fault{.file = error.path1().string(), .key = "", .value = "", .message = error.code().message()}));
   } catch (const std::exception& error) {
     fmt::print(stderr, "skein: a fault of Skein's own: {}\n", error.what());
     return static_cast<int>(Exit::internal_error);

@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view checkpoint_name = "Skein mission checkpoint 4\n";
+constexpr std::string_view checkpoint_name = "Skein mission checkpoint 5\n";
 
 // A checkpoint belongs to one scenario, and says if it is damaged: a digest of its body is at the end. It is
 // written as it is made, for the models of all clusters are the most that a mission has.
@@ -226,7 +226,7 @@ std::string MissionRun::situation() const {
   if (state.sequence > 0) {
     text += fmt::format(" | {:.1f} % right", 100.0 * recorder_.headline(state).last_accuracy);
   }
-  text += " | least battery";
+  text += " | battery";
   for (std::size_t s = 0; s < world.swarms.size(); ++s) {
     double least = 1.0;
     for (std::size_t id = world.swarms[s].leader; id < world.swarms[s].coordinators.end(); ++id) {

@@ -25,24 +25,35 @@ std::size_t terminal_columns() {
 
 }  // namespace
 
-std::string fitting(std::string line, std::size_t columns) {
-  if (line.size() >= columns && columns > 3) {
-    line.replace(columns - 4, std::string::npos, "...");
+std::string fitting(const ProgressLine& line, std::size_t columns) {
+  constexpr std::size_t longest_bar = 30;
+  constexpr std::size_t shortest_bar = 5;
+  std::string start = fmt::format("{}: {} ", line.title, line.stage);
+  const std::string end = fmt::format("{}{}{}", line.text, line.detail.empty() ? "" : " | ", line.detail);
+  const std::size_t needed = start.size() + end.size();
+  constexpr std::size_t around = 4;  // the bar's brackets, the space behind it, and the last column
+  if (needed + around + shortest_bar <= columns) {
+    const std::size_t width = std::min(longest_bar, columns - needed - around);
+    const auto filled = static_cast<std::size_t>(line.fraction * static_cast<double>(width));
+    start += fmt::format("[{:#<{}}{:.<{}}] ", "", filled, "", width - filled);
+  } else if (needed >= columns && !line.detail.empty()) {
+    start = fmt::format("{}: ", line.title);
   }
-  return line;
+  std::string whole = start + end;
+  if (whole.size() >= columns && columns > 3) {
+    whole.replace(columns - 4, std::string::npos, "...");
+  }
+  return whole;
 }
 
 std::string progress_text(double fraction, double before, double seconds_so_far) {
-  constexpr int width = 30;
-  const double done = std::clamp(fraction, 0.0, 1.0);
-  const int filled = static_cast<int>(done * width);
-  std::string bar = fmt::format("[{:#<{}}{:.<{}}] {:3.0f} %", "", filled, "", width - filled, 100.0 * done);
-  if (done - before < 0.01 || seconds_so_far < 1.0) {
-    return bar;
+  const std::string share = fmt::format("{:3.0f} %", 100.0 * fraction);
+  if (fraction - before < 0.01 || seconds_so_far < 1.0) {
+    return share;
   }
-  const double left = seconds_so_far * (1.0 - done) / (done - before);
-  return left < 90.0 ? fmt::format("{}, {:.0f} s left", bar, left)
-                     : fmt::format("{}, {:.0f} min left", bar, left / 60.0);
+  const double left = seconds_so_far * (1.0 - fraction) / (fraction - before);
+  return left < 90.0 ? fmt::format("{}, {:.0f} s left", share, left)
+                     : fmt::format("{}, {:.0f} min left", share, left / 60.0);
 }
 
 Progress::Progress(const CommonOptions& options, std::string title)
@@ -64,10 +75,11 @@ void Progress::show(std::string_view stage, double fraction, std::string_view de
   }
   if (visible_ && now - last_shown_ >= least_interval) {
     last_shown_ = now;
-    const std::string line = fmt::format("{}: {} {}{}{}", title_, stage_,
-                                         progress_text(fraction, stage_before_, seconds(now - stage_start_)),
-                                         detail.empty() ? "" : " | ", detail);
-    fmt::print(stderr, "{}{}", clear_line, fitting(line, terminal_columns()));
+    const double done = std::clamp(fraction, 0.0, 1.0);
+    const std::string text = progress_text(done, stage_before_, seconds(now - stage_start_));
+    fmt::print(stderr, "{}{}", clear_line,
+               fitting({.title = title_, .stage = stage_, .fraction = done, .text = text, .detail = detail},
+                       terminal_columns()));
     std::fflush(stderr);
   }
 }

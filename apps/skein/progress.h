@@ -33,10 +33,20 @@ class Progress {
   Clock::time_point last_shown_;
 };
 
-// "[####......]  40 %, 12 s left"; the time left only once it can be told. What was done `before` took none
-// of the seconds.
+// " 40 %, 12 s left"; the time left only once it can be told. What was done `before` took none of the
+// seconds.
 std::string progress_text(double fraction, double before, double seconds_so_far);
-// Cut to so many characters: a line that is wrapped cannot be cleared.
-std::string fitting(std::string line, std::size_t columns);
+
+// "mission: solving [####......]  40 %, 12 s left | detail", in less than so many columns: a line that is
+// wrapped cannot be cleared. The bar is as long as there is room; for a detail the stage is left out too.
+// What is still too long is cut.
+struct ProgressLine {
+  std::string_view title;
+  std::string_view stage;
+  double fraction = 0.0;
+  std::string_view text;  // of progress_text
+  std::string_view detail;
+};
+std::string fitting(const ProgressLine& line, std::size_t columns);
 
 }  // namespace skein::app

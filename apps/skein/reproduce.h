@@ -18,7 +18,7 @@ struct ReproduceOptions {
   CommonOptions common;
   std::vector<std::string> data;     // mnist, fmnist, cifar10, radioml; empty: all
   std::vector<std::string> parts;    // of the study; empty: all
-  std::vector<std::string> periods;  // "tau_L,tau_G" of the published part; empty: all
+  std::vector<std::string> periods;  // "tau_L,tau_G" of the published and text parts; empty: all
   bool quick = false;
   std::size_t seeds = 0;  // 0: as many as the part takes
 };

@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::size_t most_bytes = std::size_t{16} << 20U;
-constexpr std::size_t tuning_seed = 1001;  // none of those that count
+constexpr std::size_t tuning_seed = 1001;   // none of those that count
+constexpr double tuning_share = 1.0 / 6.0;  // of the training samples, held out to tune on
 
 // Sizes of the one gradient step that makes a model a swarm's own; 0 leaves it
 // as it is.
@@ -35,11 +36,15 @@ struct Regime {
   std::vector<std::string> settings;
 };
 
-std::vector<Regime> regimes(bool quick) {
+std::vector<Regime> regimes(std::size_t num_classes, bool quick) {
   std::vector<Regime> list{{"3 labels, 600 points", {}}};
   if (!quick) {
-    list.push_back({"2 labels", {"data.labels_per_cluster=2"}});
-    list.push_back({"5 labels", {"data.labels_per_cluster=5"}});
+    for (const std::size_t labels : {2U, 5U}) {
+      if (labels <= num_classes) {
+        list.push_back(
+            {fmt::format("{} labels", labels), {fmt::format("data.labels_per_cluster={}", labels)}});
+      }
+    }
     list.push_back({"all labels alike", {"data.partition='iid'"}});
     list.push_back({"Dirichlet 0.3", {"data.partition='dirichlet'", "data.dirichlet_concentration=0.3"}});
     list.push_back({"120 points", {"learning.points_per_worker=120"}});
@@ -83,7 +88,7 @@ std::vector<std::vector<std::string>> grid(const Method& method, bool quick) {
 // What a trained model is worth, in percent.
 struct Worth {
   double global = 0.0;          // on the whole test set
-  std::vector<double> own;      // on each swarm's labels, after a step of each size
+  std::vector<double> own;      // on each swarm's mix of labels, after a step of each size
   std::vector<double> drifted;  // the same for swarms whose labels have changed
 };
 
@@ -124,15 +129,18 @@ class FairStudy {
     all.push_back(fmt::format("run.seed={}", seed));
     all.insert(all.end(), options_.common.settings.begin(), options_.common.settings.end());
     const Scenario scenario = load_scenario(file_, {.settings = all});
-    const std::string digest = sha256(resolved_scenario(scenario));
+    const std::string tested_on =
+        seed == tuning_seed ? fmt::format("held out {:g}", tuning_share) : "test set";
+    const std::string digest = sha256(fmt::format("{}, by mix\n{}", tested_on, resolved_scenario(scenario)));
     const fs::path place = runs_.directory() / "cells" / (digest.substr(0, 20) + ".json");
     json cell;
     if (fs::exists(place)) {
       cell = json::parse(read_file(place, most_bytes), nullptr, false);
     }
     if (!cell.is_object() || cell.value("scenario", "") != digest) {
-      cell = train(scenario);
+      cell = train(scenario, seed == tuning_seed ? tuning_data(scenario) : runs_.data(scenario));
       cell["scenario"] = digest;
+      cell["tested_on"] = tested_on;
       cell["settings"] = all;
       write_file(place, cell.dump(1) + "\n");
     }
@@ -144,7 +152,7 @@ class FairStudy {
                  cell["drifted"].get<std::vector<double>>()};
   }
 
-  // The settings, and the size of the step, that do best on the tuning seed.
+  // The settings, and the size of the step, that do best on the tuning seed and samples held out for it.
   struct Choice {
     std::vector<std::string> settings;
     std::size_t step = 0;
@@ -176,22 +184,25 @@ class FairStudy {
   [[nodiscard]] std::size_t seeds() const {
     return options_.seeds > 0 ? options_.seeds : options_.quick ? 2 : 5;
   }
+  [[nodiscard]] std::size_t classes() const {
+    return num_classes(load_scenario(file_, {.settings = options_.common.settings}).data.source);
+  }
 
  private:
-  json train(const Scenario& scenario) {
-    const std::shared_ptr<const DataSplit> data = runs_.data(scenario);
+  // Of the training set alone: the test set has no say in what is chosen.
+  std::shared_ptr<const DataSplit> tuning_data(const Scenario& scenario) {
+    if (tuning_data_ == nullptr) {
+      RandomStream stream(tuning_seed, "tuning data");
+      tuning_data_ =
+          std::make_shared<const DataSplit>(hold_out(runs_.data(scenario)->train, tuning_share, stream));
+    }
+    return tuning_data_;
+  }
+
+  json train(const Scenario& scenario, const std::shared_ptr<const DataSplit>& data) {
     PreparedTraining prepared(scenario, data, runs_.pool());
     TrainingSetup setup = prepared.setup();
     setup.personalise_always = false;
-    json cell{{"diverged", false}};
-    TrainingResult result;
-    try {
-      result = run_training(setup, runs_.pool(),
-                            {.progress = [&](double fraction) { runs_.show("fair study", fraction); }});
-    } catch (const Divergence&) {
-      cell["diverged"] = true;
-      return cell;
-    }
     const auto percents = [](std::vector<double> shares) {
       for (double& share : shares) {
         share *= 100.0;
@@ -203,57 +214,78 @@ class FairStudy {
                                .data = data.get(),
                                .partition = &prepared.partition(),
                                .seed = scenario.run.seed};
-    cell["global"] = 100.0 * result.records.back().global.accuracy;
-    cell["own"] = percents(accuracy_after_step(result.global, adaptation_steps, adaptation, runs_.pool()));
-    adaptation.partition = &drifted;
-    cell["drifted"] =
-        percents(accuracy_after_step(result.global, adaptation_steps, adaptation, runs_.pool()));
+    json cell{{"diverged", false}};
+    try {
+      const TrainingResult result = run_training(
+          setup, runs_.pool(), {.progress = [&](double fraction) { runs_.show("fair study", fraction); }});
+      cell["global"] = 100.0 * result.records.back().global.accuracy;
+      cell["own"] = percents(accuracy_after_step(result.global, adaptation_steps, adaptation, runs_.pool()));
+      adaptation.partition = &drifted;
+      cell["drifted"] =
+          percents(accuracy_after_step(result.global, adaptation_steps, adaptation, runs_.pool()));
+    } catch (const Divergence&) {
+      cell["diverged"] = true;
+    }
     return cell;
   }
 
   const ReproduceOptions& options_;
   KeptRuns& runs_;
   fs::path file_;
+  std::shared_ptr<const DataSplit> tuning_data_;  // once there is something to tune
 };
 
-using Values = std::array<std::vector<double>, aims.size()>;
+// Of each seed that counts; nothing where training diverged.
+using SeedValues = std::vector<std::optional<double>>;
+using Values = std::array<SeedValues, aims.size()>;
 
 // Each aim's choice, over the seeds that count.
 Values measure_choices(FairStudy& study, const std::array<FairStudy::Choice, aims.size()>& choices) {
   Values values;
   for (std::size_t a = 0; a < aims.size(); ++a) {
-    for (std::size_t seed = 1; choices[a].found() && seed <= study.seeds(); ++seed) {
-      if (const auto worth = study.measure(choices[a].settings, seed)) {
-        values[a].push_back(value(*worth, aims[a], choices[a].step));
+    values[a].resize(study.seeds());
+    for (std::size_t i = 0; choices[a].found() && i < study.seeds(); ++i) {
+      if (const auto worth = study.measure(choices[a].settings, i + 1)) {
+        values[a][i] = value(*worth, aims[a], choices[a].step);
       }
     }
   }
   return values;
 }
 
-std::string interval(const std::vector<double>& values, std::size_t seeds) {
-  if (values.empty()) {
+std::string interval(const SeedValues& values) {
+  std::vector<double> found;
+  for (const std::optional<double>& one : values) {
+    if (one) {
+      found.push_back(*one);
+    }
+  }
+  if (found.empty()) {
     return "diverged";
   }
-  const MeanInterval i = mean_interval(values);
-  return fmt::format("{:.1f} +- {:.1f}{}", i.mean, i.half_width,
-                     values.size() < seeds ? fmt::format(" ({} of {} seeds)", values.size(), seeds) : "");
+  const MeanInterval i = mean_interval(found);
+  return fmt::format(
+      "{:.1f} +- {:.1f}{}", i.mean, i.half_width,
+      found.size() < values.size() ? fmt::format(" ({} of {} seeds)", found.size(), values.size()) : "");
 }
 
-// Seed by seed: both saw the same data and started from the same model.
-std::string difference(const std::vector<double>& a, const std::vector<double>& b) {
-  if (a.size() != b.size() || a.empty()) {
-    return "-";
-  }
+// Seed by seed, where neither diverged: both saw the same data and started from the same model.
+std::string difference(const SeedValues& a, const SeedValues& b) {
   std::vector<double> gains;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    gains.push_back(a[i] - b[i]);
+    if (a[i] && b[i]) {
+      gains.push_back(*a[i] - *b[i]);
+    }
+  }
+  if (gains.empty()) {
+    return "-";
   }
   const MeanInterval i = mean_interval(gains);
   return fmt::format("{:+.1f} +- {:.1f}", i.mean, i.half_width);
 }
 
-std::string steps_of(const FairStudy::Choice& choice) {
+// "0.03 / 0.01, own step 0.1"
+std::string steps_of(const FairStudy::Choice& choice, Aim aim) {
   std::string text;
   for (const std::string& setting : choice.settings) {
     for (const std::string_view key : {"learning.step=", "learning.meta_step=", "learning.inner_step="}) {
@@ -261,6 +293,9 @@ std::string steps_of(const FairStudy::Choice& choice) {
         text += (text.empty() ? "" : " / ") + setting.substr(key.size());
       }
     }
+  }
+  if (choice.found() && aim != Aim::global) {
+    text += fmt::format(", own step {:g}", adaptation_steps[choice.step]);
   }
   return text;
 }
@@ -270,7 +305,7 @@ std::string steps_of(const FairStudy::Choice& choice) {
 std::string reproduce_fair(const LearningStudy& data, const ReproduceOptions& options, KeptRuns& runs) {
   FairStudy study(data, options, runs);
   const Method first_order = meta_method("HN-PFL", "first_order");
-  const std::vector<Regime> list = regimes(options.quick);
+  const std::vector<Regime> list = regimes(study.classes(), options.quick);
   const std::size_t per_regime = grid(plain_method(), options.quick).size() +
                                  grid(first_order, options.quick).size() + 6 * study.seeds();
   runs.expect_runs(list.size() * per_regime +
@@ -288,9 +323,9 @@ std::string reproduce_fair(const LearningStudy& data, const ReproduceOptions& op
     const Values meta_values = measure_choices(study, meta);
     base = base ? base : plain_values;
     for (std::size_t a = 0; a < aims.size(); ++a) {
-      rows.push_back({a == 0 ? regime.title : "", std::string(names[a]),
-                      interval(plain_values[a], study.seeds()), interval(meta_values[a], study.seeds()),
-                      difference(meta_values[a], plain_values[a]), steps_of(plain[a]), steps_of(meta[a])});
+      rows.push_back({a == 0 ? regime.title : "", std::string(names[a]), interval(plain_values[a]),
+                      interval(meta_values[a]), difference(meta_values[a], plain_values[a]),
+                      steps_of(plain[a], aims[a]), steps_of(meta[a], aims[a])});
     }
   }
 
@@ -301,18 +336,18 @@ std::string reproduce_fair(const LearningStudy& data, const ReproduceOptions& op
     const auto choices = study.tune(meta_method(title, kind), {});
     const Values values = measure_choices(study, choices);
     for (std::size_t a = 0; a < aims.size(); ++a) {
-      forms.push_back({a == 0 ? title : "", std::string(names[a]), interval(values[a], study.seeds()),
-                       difference(values[a], (*base)[a]), steps_of(choices[a])});
+      forms.push_back({a == 0 ? title : "", std::string(names[a]), interval(values[a]),
+                       difference(values[a], (*base)[a]), steps_of(choices[a], aims[a])});
     }
   }
   return fmt::format(
-      "## {}, a fair study\n\nAccuracy in percent over {} "
-      "seeds, mean +- half of the 95 % interval; the "
-      "difference is HN-PFL minus H-FL, seed by seed. For each "
-      "method and aim, step sizes (and the size of "
-      "the one gradient step, from {{{}}}) are those that did "
-      "best on another seed.\n\n{}\n\nForms of the "
-      "meta-gradient, in the first setting:\n\n{}",
+      "## {}, a fair study\n\nAccuracy in percent over {} seeds, mean +- half of the 95 % interval; the "
+      "difference is HN-PFL minus H-FL, seed by seed. Own and drifted accuracies are weighted by the "
+      "swarms' mixes of labels. For each method and aim, step sizes, and the size of the one gradient "
+      "step (own step, from {{{}}}; 0: the model as it is), are those that did best on another seed, "
+      "trained without a random sixth of the training samples and tested on that sixth: the test set has "
+      "no say in them. H-FL takes steps of 12 points, HN-PFL of three times 4, of which first order reads "
+      "8.\n\n{}\n\nForms of the meta-gradient, in the first setting:\n\n{}",
       data.title, study.seeds(), fmt::join(adaptation_steps, ", "), markdown_table(rows),
       markdown_table(forms));
 }

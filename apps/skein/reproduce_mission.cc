@@ -8,6 +8,7 @@
 #include "reproduce.h"
 #include "skein/base/file.h"
 #include "skein/base/interval.h"
+#include "skein/learning/data_source.h"
 #include "sweep.h"
 
 namespace skein::app {
@@ -173,6 +174,7 @@ fs::path reproduce_mission(const ReproduceOptions& options) {
                                {"run.sequences=4", "planning.learner.steps=1000"});
   }
   const Scenario scenario = load(sweep.base);
+  require_data(scenario.data.source);
   sweep.grid = cells_of(scenario, options.seeds > 0 ? options.seeds : options.quick ? 1 : 5);
   const fs::path out =
       options.common.out.empty() ? fs::path("runs") / "reproduce" / "mission" : fs::path(options.common.out);
@@ -204,6 +206,9 @@ fs::path reproduce_mission(const ReproduceOptions& options) {
   if (options.common.talks()) {
     fmt::print("{}Wrote report.md, sweep.csv, mission.svg and a directory per mission to {}\n\n", text,
                sweep.directory.string());
+  }
+  if (table.count(PointStatus::finished) < table.points.size()) {
+    answer_no();
   }
   return sweep.directory;
 }

@@ -6,12 +6,14 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "figure.h"
 #include "reproduce.h"
 #include "skein/base/file.h"
 #include "skein/base/interval.h"
 #include "skein/learning/curve.h"
+#include "skein/learning/digest.h"
 
 namespace skein::app {
 namespace {
@@ -70,28 +72,34 @@ Method control(const Scenario& base) {
 }
 
 struct Runs {
-  std::vector<fs::path> places;  // one per seed
+  std::vector<fs::path> places{};  // one per seed, without those that diverged
+  std::size_t seeds = 0;           // of all
 
+  [[nodiscard]] bool diverged() const { return places.empty(); }
   [[nodiscard]] std::vector<Curve> curves(std::string_view column) const {
     std::vector<Curve> list;
     for (const fs::path& place : places) {
       list.push_back(read_curve(place / "metrics.csv", column));
     }
-    // A run that diverged ends early; it is left out of means.
-    std::size_t longest = 0;
-    for (const Curve& curve : list) {
-      longest = std::max(longest, curve.values.size());
-    }
-    std::erase_if(list, [&](const Curve& curve) { return curve.values.size() < longest; });
     return list;
   }
-  [[nodiscard]] Curve mean(std::string_view column) const { return mean_of(curves(column)); }
+  // Empty if all have diverged.
+  [[nodiscard]] Curve mean(std::string_view column) const {
+    return diverged() ? Curve{} : mean_of(curves(column));
+  }
   [[nodiscard]] std::vector<double> last(std::string_view column) const {
     std::vector<double> values;
     for (const Curve& curve : curves(column)) {
       values.push_back(curve.values.back());
     }
     return values;
+  }
+  void add(const fs::path& place) {
+    constexpr std::size_t most_bytes = std::size_t{16} << 20U;
+    ++seeds;
+    if (!nlohmann::json::parse(read_file(place / "summary.json", most_bytes)).contains("diverged")) {
+      places.push_back(place);
+    }
   }
 };
 
@@ -101,8 +109,9 @@ class Study {
       : study_(study),
         options_(options),
         kept_(kept),
-        file_(scenario_directory() / "paper" / fmt::format("{}-{}.toml", study.name, kind)),
-        starter_file_(kind == "published"
+        kind_(std::move(kind)),
+        file_(scenario_directory() / "paper" / fmt::format("{}-{}.toml", study.name, kind_)),
+        starter_file_(is_published()
                           ? scenario_directory() / "paper" / fmt::format("{}-starter.toml", study.name)
                           : fs::path()),
         base_(load(Periods{}, {}, 1)),
@@ -118,13 +127,17 @@ class Study {
     }
     all.insert(all.end(), settings.begin(), settings.end());
     all.insert(all.end(), options_.common.settings.begin(), options_.common.settings.end());
-    return load_scenario(file_, {.settings = all});
+    Scenario scenario = load_scenario(file_, {.settings = all});
+    // Counted in global aggregations, and meant in local iterations: as often for all periods.
+    std::size_t& evaluation_period = scenario.learning.evaluation_period;
+    evaluation_period = std::max<std::size_t>(1, evaluation_period / (periods.local * periods.global));
+    return scenario;
   }
 
   Runs run(const Method& method, const Periods& periods, std::size_t seeds) const {
     Runs runs;
     for (std::size_t seed = 1; seed <= seeds; ++seed) {
-      runs.places.push_back(kept_.run(scenario(method, periods, seed), name(method, periods, seed)));
+      runs.add(kept_.run(scenario(method, periods, seed), name(method, periods, seed)));
     }
     return runs;
   }
@@ -137,7 +150,9 @@ class Study {
       wanted.learning.target_accuracy_percent = study_.level;
       run_name += fmt::format("-to{:g}", study_.level);
     }
-    return {{kept_.run(wanted, run_name)}};
+    Runs runs;
+    runs.add(kept_.run(wanted, run_name));
+    return runs;
   }
 
   [[nodiscard]] static std::string name(const Method& method, const Periods& periods, std::size_t seed) {
@@ -153,12 +168,14 @@ class Study {
   }
 
   // The model that the published runs start from, where it is not PyTorch's default; trained once for each
-  // seed.
+  // seed. Its place names its scenario, so that runs from another starter are other runs.
   [[nodiscard]] fs::path starter(std::size_t seed) const {
     std::vector<std::string> settings{fmt::format("run.seed={}", seed)};
     settings.insert(settings.end(), options_.common.settings.begin(), options_.common.settings.end());
     const Scenario scenario = load_scenario(starter_file_, {.settings = settings});
-    return kept_.keep(scenario, fmt::format("starter-seed{}", seed)) / "models" / "global.safetensors";
+    const std::string digest = sha256(resolved_scenario(scenario)).substr(0, 8);
+    return kept_.keep(scenario, fmt::format("starter-seed{}-{}", seed, digest)) / "models" /
+           "global.safetensors";
   }
 
   [[nodiscard]] std::size_t seeds_at(const Periods& periods) const {
@@ -169,8 +186,10 @@ class Study {
   }
 
   [[nodiscard]] std::optional<Curve> published(const Method& method, const Periods& periods,
-                                               const std::string& quantity) const {
+                                               const std::string& quantity,
+                                               const std::string& metric = "global") const {
     return published_.find({.data = study_.name,
+                            .metric = metric,
                             .algorithm = method.published,
                             .local_period = periods.local,
                             .global_period = periods.global,
@@ -178,6 +197,7 @@ class Study {
                            quantity == "acc" ? std::optional(study_.plotted_start) : std::nullopt);
   }
 
+  [[nodiscard]] bool is_published() const { return kind_ == "published"; }
   [[nodiscard]] const Scenario& base() const { return base_; }
   [[nodiscard]] const LearningStudy& study() const { return study_; }
   [[nodiscard]] KeptRuns& kept() const { return kept_; }
@@ -186,6 +206,7 @@ class Study {
   const LearningStudy& study_;
   const ReproduceOptions& options_;
   KeptRuns& kept_;
+  std::string kind_;  // published, or text
   fs::path file_;
   fs::path starter_file_;
   Scenario base_;
@@ -195,10 +216,19 @@ class Study {
 std::string label(const Periods& periods) { return fmt::format("{}, {}", periods.local, periods.global); }
 
 std::string percent(double value) { return fmt::format("{:.1f}", value); }
-std::string percent(const std::vector<double>& values) {
+std::string percent(const std::optional<double>& value) { return value ? percent(*value) : "-"; }
+// The last values of a column.
+std::string percent(const Runs& runs, std::string_view column) {
+  if (runs.diverged()) {
+    return "diverged";
+  }
+  const std::vector<double> values = runs.last(column);
   const MeanInterval interval = mean_interval(values);
-  return values.size() > 1 ? fmt::format("{:.1f} +- {:.1f}", interval.mean, interval.deviation)
-                           : fmt::format("{:.1f}", interval.mean);
+  return percent(interval.mean) + (values.size() > 1 ? fmt::format(" +- {:.1f}", interval.deviation) : "") +
+         (values.size() < runs.seeds ? fmt::format(" ({} of {} seeds)", values.size(), runs.seeds) : "");
+}
+std::optional<double> difference(const std::optional<double>& a, const std::optional<double>& b) {
+  return a && b ? std::optional(*a - *b) : std::nullopt;
 }
 
 // All runs of one setting of the periods.
@@ -210,7 +240,7 @@ struct Cell {
 };
 
 void draw_cells(const Study& study, const std::vector<Cell>& cells, const std::string& column,
-                const std::string& quantity, const std::string& y_label, bool with_published) {
+                const std::string& quantity, const std::string& y_label) {
   const Method control_method = control(study.base());
   for (const bool fixed_local : {true, false}) {
     Figure figure{.title = fmt::format("{}: {}", study.study().title,
@@ -223,8 +253,11 @@ void draw_cells(const Study& study, const std::vector<Cell>& cells, const std::s
       }
       Panel panel{.title = fmt::format("tau_L = {}, tau_G = {}", cell.periods.local, cell.periods.global)};
       const auto add = [&](const Method& method, const Runs& runs) {
-        panel.series.push_back({method.title + ", ours", runs.mean(column), method.colour});
-        if (const auto theirs = study.published(method, cell.periods, quantity); with_published && theirs) {
+        if (!runs.diverged()) {
+          panel.series.push_back({method.title + ", ours", runs.mean(column), method.colour});
+        }
+        if (const auto theirs = study.published(method, cell.periods, quantity);
+            study.is_published() && theirs) {
           panel.series.push_back({method.title + ", published", *theirs, method.colour, true});
         }
       };
@@ -233,7 +266,9 @@ void draw_cells(const Study& study, const std::vector<Cell>& cells, const std::s
       if (cell.control) {
         add(control_method, *cell.control);
       }
-      figure.panels.push_back(std::move(panel));
+      if (!panel.series.empty()) {
+        figure.panels.push_back(std::move(panel));
+      }
     }
     if (figure.panels.empty()) {
       continue;
@@ -245,41 +280,41 @@ void draw_cells(const Study& study, const std::vector<Cell>& cells, const std::s
 }
 
 std::string final_table(const Study& study, const std::vector<Cell>& cells) {
+  const std::string global = "accuracy_percent";
+  const std::string own = "personalised_accuracy_percent";
   std::vector<std::vector<std::string>> rows{{"tau_L, tau_G", "H-FL", "published", "HN-PFL", "published",
-                                              "gain", "published", "H-FL own", "HN-PFL own",
-                                              control(study.base()).title}};
+                                              "gain", "published", "H-FL own", "published own", "HN-PFL own",
+                                              "published own", control(study.base()).title}};
   for (const Cell& cell : cells) {
-    const auto last_published = [&](const Method& method) {
-      const auto curve = study.published(method, cell.periods, "acc");
+    const auto published = [&](const Method& method, const std::string& metric = "global") {
+      const auto curve = study.published(method, cell.periods, "acc", metric);
       return curve ? std::optional(curve->values.back()) : std::nullopt;
     };
-    const auto text = [](const std::optional<double>& value) { return value ? percent(*value) : "-"; };
-    const std::vector<double> plain = cell.h_fl.last("accuracy_percent");
-    const std::vector<double> meta = cell.hn_pfl.last("accuracy_percent");
-    const auto plain_published = last_published(h_fl());
-    const auto meta_published = last_published(hn_pfl());
-    rows.push_back({label(cell.periods), percent(plain), text(plain_published), percent(meta),
-                    text(meta_published), percent(mean_interval(meta).mean - mean_interval(plain).mean),
-                    plain_published ? percent(*meta_published - *plain_published) : "-",
-                    percent(cell.h_fl.last("personalised_accuracy_percent")),
-                    percent(cell.hn_pfl.last("personalised_accuracy_percent")),
-                    cell.control ? percent(cell.control->last("accuracy_percent")) : "-"});
+    const auto mean = [&](const Runs& runs) {
+      return runs.diverged() ? std::nullopt : std::optional(mean_interval(runs.last(global)).mean);
+    };
+    rows.push_back({label(cell.periods), percent(cell.h_fl, global), percent(published(h_fl())),
+                    percent(cell.hn_pfl, global), percent(published(hn_pfl())),
+                    percent(difference(mean(cell.hn_pfl), mean(cell.h_fl))),
+                    percent(difference(published(hn_pfl()), published(h_fl()))), percent(cell.h_fl, own),
+                    percent(published(h_fl(), "personalised")), percent(cell.hn_pfl, own),
+                    percent(published(hn_pfl(), "personalised")),
+                    cell.control ? percent(*cell.control, global) : "-"});
   }
   return markdown_table(rows);
 }
 
 constexpr std::string_view energy_words =
     "By interpolated crossing of the mean curve: iterations, saving, our energy model's kJ for this world, "
-    "and "
-    "kJ (H-FL / HN-PFL) with the published constant per iteration, corrected and as published.";
+    "and kJ (H-FL / HN-PFL) with the published constant per iteration, corrected and as published.";
 
 std::string energy_table(const Study& study, const std::vector<Cell>& cells) {
   const double level = study.study().level;
   std::vector<std::vector<std::string>> rows{{"tau_L, tau_G", "H-FL it.", "HN-PFL it.", "saving %",
                                               "published saving %", "H-FL kJ", "HN-PFL kJ", "kJ at 289.659 J",
                                               "kJ at 580.391 J"}};
-  const auto text = [](const std::optional<double>& value, double factor) {
-    return value ? fmt::format("{:.2f}", *value * factor) : "never";
+  const auto text = [](const Runs& runs, const std::optional<double>& at, double factor) {
+    return at ? fmt::format("{:.2f}", *at * factor) : runs.diverged() ? "diverged" : "never";
   };
   for (const Cell& cell : cells) {
     const Curve plain = cell.h_fl.mean("accuracy_percent");
@@ -296,13 +331,15 @@ std::string energy_table(const Study& study, const std::vector<Cell>& cells) {
       const auto curve = study.published(method, cell.periods, "acc");
       return curve ? crossing(*curve, level) : std::nullopt;
     };
-    rows.push_back({label(cell.periods), text(plain_at, 1.0), text(meta_at, 1.0), saving(plain_at, meta_at),
+    const auto kilojoules = [&](double joules) {
+      return fmt::format("{} / {}", text(cell.h_fl, plain_at, joules / 1e3),
+                         text(cell.hn_pfl, meta_at, joules / 1e3));
+    };
+    rows.push_back({label(cell.periods), text(cell.h_fl, plain_at, 1.0), text(cell.hn_pfl, meta_at, 1.0),
+                    cell.h_fl.diverged() ? "-" : saving(plain_at, meta_at),
                     saving(published_at(h_fl()), published_at(hn_pfl())), energy(cell.h_fl, plain_at),
-                    energy(cell.hn_pfl, meta_at),
-                    fmt::format("{} / {}", text(plain_at, corrected_joules / 1e3),
-                                text(meta_at, corrected_joules / 1e3)),
-                    fmt::format("{} / {}", text(plain_at, published_joules / 1e3),
-                                text(meta_at, published_joules / 1e3))});
+                    energy(cell.hn_pfl, meta_at), kilojoules(corrected_joules),
+                    kilojoules(published_joules)});
   }
   return markdown_table(rows);
 }
@@ -349,22 +386,34 @@ std::vector<Cell> run_cells(const Study& study, std::span<const Periods> setting
   return cells;
 }
 
+// The pictures and tables of a setting, with all periods that are wanted: after a title, and words on it.
+std::string reproduce_setting(const Study& study, const ReproduceOptions& options, const std::string& title,
+                              const std::string& words) {
+  const std::vector<Cell> cells = run_cells(study, wanted_periods(options));
+  draw_cells(study, cells, "accuracy_percent", "acc", "accuracy of the global model (%)");
+  draw_cells(study, cells, "loss_nats", "loss", "loss of the global model (nats)");
+  const std::string final = final_table(study, cells);
+  const std::string energy = energy_table(study, cells);
+  write_file(study.kept().directory() / "final.csv", csv_of(final));
+  write_file(study.kept().directory() / "energy.csv", csv_of(energy));
+  return fmt::format(
+      "## {}, {}\n\n{}Accuracy in percent after {} local iterations: of the global model on the whole test "
+      "set, and (own) of the personalised models on their swarms' labels. With several seeds: mean +- "
+      "deviation.\n\n{}\nEnergy to reach {:g} %. {}\n\n{}",
+      study.study().title, title, words, study.base().learning.iterations, final, study.study().level,
+      energy_words, energy);
+}
+
 }  // namespace
 
 std::string reproduce_published(const LearningStudy& data, const ReproduceOptions& options, KeptRuns& kept) {
-  const Study study(data, options, kept, "published");
-  const std::vector<Cell> cells = run_cells(study, wanted_periods(options));
-  draw_cells(study, cells, "accuracy_percent", "acc", "accuracy of the global model (%)", true);
-  draw_cells(study, cells, "loss_nats", "loss", "loss of the global model (nats)", true);
-  const std::string final = final_table(study, cells);
-  const std::string energy = energy_table(study, cells);
-  write_file(kept.directory() / "final.csv", csv_of(final));
-  write_file(kept.directory() / "energy.csv", csv_of(energy));
-  return fmt::format(
-      "## {0}, published setting\n\nAccuracy in percent after {1} local iterations: of the global model on "
-      "the whole test set, and (own) of the personalised models on their swarms' labels. With several seeds: "
-      "mean +- deviation.\n\n{2}\nEnergy to reach {3:g} %. {4}\n\n{5}",
-      data.title, study.base().learning.iterations, final, data.level, energy_words, energy);
+  return reproduce_setting(Study(data, options, kept, "published"), options, "published setting", "");
+}
+
+std::string reproduce_text(const LearningStudy& data, const ReproduceOptions& options, KeptRuns& kept) {
+  return reproduce_setting(Study(data, options, kept, "text"), options, "the paper's text",
+                           "One local iteration is one mini-batch step. The published columns, and the "
+                           "published constants of energy, are of the study with epochs. ");
 }
 
 std::string reproduce_energy(const LearningStudy& data, const ReproduceOptions& options, KeptRuns& kept) {
@@ -381,20 +430,6 @@ std::string reproduce_energy(const LearningStudy& data, const ReproduceOptions& 
   write_file(kept.directory() / "energy_to_level.csv", csv_of(energy));
   return fmt::format("## {}, published setting, only until {:g} % are reached\n\n{}\n\n{}", data.title,
                      data.level, energy_words, energy);
-}
-
-std::string reproduce_text(const LearningStudy& data, const ReproduceOptions& options, KeptRuns& kept) {
-  const Study study(data, options, kept, "text");
-  const std::array<Periods, 1> settings{{{1, 1}}};
-  const std::vector<Cell> cells = run_cells(study, settings);
-  draw_cells(study, cells, "accuracy_percent", "acc", "accuracy of the global model (%)", false);
-  const std::string final = final_table(study, cells);
-  write_file(kept.directory() / "final.csv", csv_of(final));
-  return fmt::format(
-      "## {}, the paper's text\n\nOne local iteration is one mini-batch step; accuracy in percent after {} "
-      "of "
-      "them. The published columns are of the study with epochs.\n\n{}",
-      data.title, study.base().learning.iterations, final);
 }
 
 }  // namespace skein::app

@@ -41,7 +41,11 @@ void print_headline(const Headline& h) {
   fmt::print("{}", table.text());
 }
 
+// By the first process, which alone has the results.
 void report(const CommonOptions& options, const MissionRun& mission, const fs::path& directory) {
+  if (!crew().is_first()) {
+    return;
+  }
   if (options.json()) {
     Json summary = summary_of(mission.scenario(), mission.headline());
     summary["directory"] = directory.string();
@@ -84,6 +88,11 @@ struct ResumeOptions {
 
 void resume(const ResumeOptions& options) {
   const fs::path directory = options.directory;
+  if (!options.common.out.empty()) {
+    throw InputError({"", "--out", options.common.out,
+                      "a mission goes on in its own directory, " + directory.string() +
+                          ": to have it elsewhere, copy that one first"});
+  }
   if (crew().is_first() && !fs::exists(directory / "checkpoint.bin")) {
     const fs::path scenario = directory / "scenario.toml";
     throw InputError({directory.string(), "", "",

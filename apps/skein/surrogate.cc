@@ -13,6 +13,9 @@ namespace skein::app {
 Surrogate fly_surrogate(const Scenario& scenario) {
   ThreadPool pool(1);
   const World world = build_world(scenario, pool);
+  Faults faults;
+  faults.add_all(data_faults(scenario, world));  // for the missions that follow
+  faults.throw_if_any();
   Environment built = planning_environment(world, scenario.planning);
   if (scenario.planning.tables.empty()) {
     built.tables = solve_tables(scenario, world, pool, alone(), [](double) {});

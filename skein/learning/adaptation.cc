@@ -32,8 +32,8 @@ std::vector<double> accuracy_after_step(const Model& model, std::span<const doub
     const std::vector<SwarmUpdate> updates = trainer.personalise(tasks);
     double sum = 0.0;
     for (std::size_t u = 0; u < updates.size(); ++u) {
-      const std::vector<SampleIndex> own = samples_of(setup.partition->groups[u].mix, test_pools);
-      sum += evaluate(updates[u].model, setup.data->test, own, workspaces, pool).accuracy;
+      const LabelMix& mix = setup.partition->groups[u].mix;
+      sum += evaluate(updates[u].model, setup.data->test, mix, test_pools, workspaces, pool).accuracy;
     }
     accuracies.push_back(sum / static_cast<double>(updates.size()));
   }

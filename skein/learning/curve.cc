@@ -132,7 +132,8 @@ PublishedCurves::PublishedCurves(const std::filesystem::path& file) {
 }
 
 std::optional<Curve> PublishedCurves::find(const Name& name, std::optional<double> start) const {
-  // The figure of CIFAR-10 was made with another seed than its other curves; RADIOML has its own name.
+  // The figure of CIFAR-10 was made with another seed than its other curves, those of personalised models
+  // among them; RADIOML has its own name.
   std::string data = name.data;
   if (data == "cifar10" && name.metric == "global") {
     data = "cifar10_tseed2";

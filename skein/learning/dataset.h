@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "skein/base/random.h"
+
 namespace skein {
 
 // Samples are stored row by row, channels innermost: value (y, x, c) of a sample is at (y * width + x) *
@@ -46,5 +48,9 @@ struct DataSplit {
   Dataset train;
   Dataset test;
 };
+
+// A random share of a training set's samples to test on, the rest to train on, both in the set's order: for
+// choices that must not see the test set. Rounded to whole samples, at least one on either side.
+DataSplit hold_out(const Dataset& data, double share, RandomStream& stream);
 
 }  // namespace skein

@@ -27,15 +27,21 @@ Evaluation evaluate(const Model& model, const Dataset& data, std::span<const Sam
   return {.accuracy = static_cast<double>(correct) / count, .loss = loss_sum / count};
 }
 
-std::vector<SampleIndex> samples_of(const LabelMix& mix, const ClassPools& pools) {
+Evaluation evaluate(const Model& model, const Dataset& data, const LabelMix& mix, const ClassPools& pools,
+                    Workspaces& workspaces, ThreadPool& pool) {
   expect(mix.size() == pools.num_classes(), "a label mix has one probability per class");
-  std::vector<SampleIndex> samples;
+  Evaluation sum;
+  double weights = 0.0;
   for (std::size_t label = 0; label < mix.size(); ++label) {
-    if (mix[label] > 0.0) {
-      samples.insert(samples.end(), pools.of(label).begin(), pools.of(label).end());
+    if (mix[label] > 0.0 && !pools.of(label).empty()) {
+      const Evaluation of_class = evaluate(model, data, pools.of(label), workspaces, pool);
+      sum.accuracy += mix[label] * of_class.accuracy;
+      sum.loss += mix[label] * of_class.loss;
+      weights += mix[label];
     }
   }
-  return samples;
+  expect(weights > 0.0, "a label mix is tested on samples of one of its classes");
+  return {.accuracy = sum.accuracy / weights, .loss = sum.loss / weights};
 }
 
 }  // namespace skein

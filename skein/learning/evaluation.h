@@ -23,7 +23,10 @@ struct Evaluation {
 Evaluation evaluate(const Model& model, const Dataset& data, std::span<const SampleIndex> samples,
                     Workspaces& workspaces, ThreadPool& pool, const DriftedSamples& drifted = {});
 
-// The samples of all classes that a mix has.
-std::vector<SampleIndex> samples_of(const LabelMix& mix, const ClassPools& pools);
+// As on samples with this mix of labels: every class of the mix is tested on all of its samples, and accuracy
+// and loss are weighted by the mix. Classes without samples are left out; at least one of the mix has some.
+// `pools` are of `data`.
+Evaluation evaluate(const Model& model, const Dataset& data, const LabelMix& mix, const ClassPools& pools,
+                    Workspaces& workspaces, ThreadPool& pool);
 
 }  // namespace skein

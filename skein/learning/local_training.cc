@@ -67,6 +67,14 @@ double scheduled(const LearningOptions& options, double step, std::size_t iterat
   return step;
 }
 
+std::string likely_cause(const LearningOptions& options, bool meta, std::size_t iteration) {
+  const double step = scheduled(options, meta ? options.inner_step : options.step, iteration);
+  const std::string steps =
+      meta ? fmt::format("learning.meta_step = {:g}, inner_step = {:g}", options.meta_step, step)
+           : fmt::format("learning.step = {:g}", step);
+  return "the step size is probably too large (" + steps + ")";
+}
+
 // The updates of one worker in one local round.
 class LocalTraining::Steps {
  public:
@@ -154,16 +162,11 @@ class LocalTraining::Steps {
   }
 
   [[noreturn]] void diverge(double loss, std::size_t iteration) const {
-    const LearningOptions& options = setting_.options;
-    const double step = scheduled(options, setting_.meta ? options.inner_step : options.step, iteration);
-    const std::string steps =
-        setting_.meta ? fmt::format("learning.meta_step = {:g}, inner_step = {:g}", options.meta_step, step)
-                      : fmt::format("learning.step = {:g}", step);
     throw Divergence({.iteration = iteration,
                       .swarm = round_.swarm,
                       .worker = worker_.worker,
                       .loss = loss,
-                      .likely_cause = "the step size is probably too large (" + steps + ")"});
+                      .likely_cause = likely_cause(setting_.options, setting_.meta, iteration)});
   }
 
   const Setting& setting_;
@@ -231,12 +234,13 @@ double LocalTraining::personalise(const WorkerTask& worker, const Round& round, 
   return steps.finish(iteration);
 }
 
-void LocalTraining::meta_gradient(const WorkerTask& worker, std::size_t num_points, Workspace& workspace,
-                                  const Model& model, Model& gradient) const {
+void LocalTraining::meta_gradient(const WorkerTask& worker, std::size_t iteration, std::size_t num_points,
+                                  Workspace& workspace, const Model& model, Model& gradient) const {
   constexpr std::size_t chunk = 16;
-  const std::vector<SampleIndex> points = own_points(worker);
+  const std::vector<SampleIndex> points = data_of(worker, iteration);
   const auto samples = std::span(points).first(std::min(num_points, points.size()));
-  const auto inner_step = static_cast<float>(setting_.options.inner_step);
+  const LearningOptions& options = setting_.options;
+  const auto inner_step = static_cast<float>(scheduled(options, options.inner_step, iteration));
   for (Model& vector : workspace.vectors) {
     if (vector.size() != model.size()) {
       vector = Model(model.size());

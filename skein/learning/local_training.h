@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "skein/learning/class_pools.h"
@@ -28,6 +29,8 @@ namespace skein {
 
 // `step` and `inner_step` at a local iteration, by the schedule if there is one.
 double scheduled(const LearningOptions& options, double step, std::size_t iteration);
+// Why training has probably diverged at a local iteration, with meta-gradients or plain ones: its step sizes.
+std::string likely_cause(const LearningOptions& options, bool meta, std::size_t iteration);
 
 class LocalTraining {
  public:
@@ -54,10 +57,10 @@ class LocalTraining {
   // since that is the step that they prepare for, and of size `step` for plain ones. Returns the loss before
   // it.
   double personalise(const WorkerTask& worker, const Round& round, Workspace& workspace, Model& model) const;
-  // The exact meta-gradient, with all three batches the worker's first `num_points` samples and no dropout; a
-  // few samples at a time, to need little memory.
-  void meta_gradient(const WorkerTask& worker, std::size_t num_points, Workspace& workspace,
-                     const Model& model, Model& gradient) const;
+  // The exact meta-gradient as of a local iteration, whose step and data it has, with all three batches the
+  // worker's first `num_points` samples and no dropout; a few samples at a time, to need little memory.
+  void meta_gradient(const WorkerTask& worker, std::size_t iteration, std::size_t num_points,
+                     Workspace& workspace, const Model& model, Model& gradient) const;
 
   // alpha D: see WorkerReport.
   [[nodiscard]] double points_per_iteration(const WorkerTask& worker) const;

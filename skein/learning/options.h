@@ -69,7 +69,8 @@ struct LearningOptions {
   double target_accuracy_percent = 0.0;  // of the global model, where `skein train` ends early; 0: nowhere
   // `skein train` puts data straight on the workers, as the paper's proof of concept does (section VI-A).
   Distribution<double> points_per_worker{normal(2500, 250), unit::number, Range{.low = 1.0, .whole = true}};
-  bool redraw = false;  // every local iteration draws each worker's data anew, as in the published study
+  // Every local round, of tau^L local iterations, draws each worker's data anew, as in the published study.
+  bool redraw = false;
   Personalisation personalisation = Personalisation::step;
   // Safetensors to start from, or torch.manual_seed(N); empty: PyTorch's default start, by the run's seed.
   std::filesystem::path initial_model{};

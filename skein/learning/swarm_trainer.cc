@@ -143,7 +143,8 @@ double SwarmTrainer::squared_meta_gradient(std::span<const SwarmTask> tasks, std
     const SwarmTask& task = tasks[places[i].task];
     const WorkerTask& worker = task.workers[places[i].worker];
     workspaces_.with([&](Workspace& workspace) {
-      local_training_.meta_gradient(worker, num_points, workspace, *task.model, gradient);
+      local_training_.meta_gradient(worker, task.first_iteration, num_points, workspace, *task.model,
+                                    gradient);
     });
   });
   double sum = 0.0;

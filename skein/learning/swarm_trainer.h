@@ -29,7 +29,7 @@ class SwarmTrainer : public Trainer {
 
   // The squared norm of the mean over swarms of the mean over workers, weighted by their data, of the
   // meta-gradient at each task's model: exact, without dropout, on a worker's first `num_points` samples as
-  // all three batches.
+  // all three batches, with the step and the data of the task's first iteration.
   double squared_meta_gradient(std::span<const SwarmTask> tasks, std::size_t num_points);
 
  private:

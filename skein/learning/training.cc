@@ -1,6 +1,7 @@
 #include "skein/learning/training.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <memory>
 #include <numeric>
@@ -140,17 +141,22 @@ class Training {
   }
 
   void record(std::size_t iteration, std::optional<double> training_loss, bool last) {
+    for (SwarmTask& task : swarms_) {
+      task.first_iteration = iteration;
+    }
     TrainingRecord record{
         .iteration = iteration, .elapsed = costs_.elapsed(), .training_loss = training_loss};
     std::ranges::transform(all_energy_kinds, record.energy.begin(),
                            [&](EnergyKind kind) { return costs_.spent_on(kind); });
-    record.global = global_evaluation();
+    record.global = global_evaluation(iteration);
     last = last || (iteration > 0 && reached(record.global));
     if (setup_.options.gradient_points > 0) {
-      record.squared_meta_gradient = trainer_->squared_meta_gradient(swarms_, setup_.options.gradient_points);
+      const double norm = trainer_->squared_meta_gradient(swarms_, setup_.options.gradient_points);
+      // Beyond the range of numbers it cannot be told.
+      record.squared_meta_gradient = std::isfinite(norm) ? std::optional(norm) : std::nullopt;
     }
     if (setup_.personalise_always || last) {
-      record.personalised = personalise(iteration, last);
+      record.personalised = personalise(last);
     }
     result_.records.push_back(std::move(record));
     if (observer_.record) {
@@ -164,9 +170,25 @@ class Training {
     return target > 0.0 && 100.0 * evaluation.accuracy >= target;
   }
 
-  Evaluation global_evaluation() {
+  // Workers see their own losses and parameters only: an average can still be beyond numbers on the test
+  // set. `iteration` is that of the last steps.
+  [[nodiscard]] Evaluation finite(const Evaluation& evaluation, std::size_t iteration,
+                                  std::size_t swarm) const {
+    if (!std::isfinite(evaluation.loss)) {
+      throw Divergence({.iteration = iteration,
+                        .swarm = swarm,
+                        .worker = swarms_[swarm].workers.front().worker,
+                        .loss = evaluation.loss,
+                        .likely_cause = "seen on the test set; " +
+                                        likely_cause(setup_.options, algorithm_.meta, iteration)});
+    }
+    return evaluation;
+  }
+
+  Evaluation global_evaluation(std::size_t iteration) {
     const auto of = [&](const SwarmTask& task) {
-      return evaluate(*task.model, setup_.data->test, test_samples_, workspaces_, pool_);
+      return finite(evaluate(*task.model, setup_.data->test, test_samples_, workspaces_, pool_),
+                    std::max<std::size_t>(iteration, 1) - 1, task.swarm);
     };
     if (algorithm_.topology != Topology::swarms) {
       return of(swarms_.front());
@@ -176,16 +198,14 @@ class Training {
     return mean_of(evaluations);
   }
 
-  std::vector<Evaluation> personalise(std::size_t iteration, bool keep) {
-    for (SwarmTask& task : swarms_) {
-      task.first_iteration = iteration;
-    }
+  std::vector<Evaluation> personalise(bool keep) {
     std::vector<SwarmUpdate> updates = trainer_->personalise(swarms_);
     std::vector<Evaluation> evaluations;
     for (SwarmUpdate& update : updates) {
       const LabelMix& mix = setup_.partition->groups[update.swarm].mix;
       evaluations.push_back(
-          evaluate(update.model, setup_.data->test, samples_of(mix, test_pools_), workspaces_, pool_));
+          finite(evaluate(update.model, setup_.data->test, mix, test_pools_, workspaces_, pool_),
+                 swarms_[update.swarm].first_iteration, update.swarm));
       if (keep) {
         result_.personalised.push_back(std::move(update.model));
       }

@@ -319,7 +319,7 @@ void bind_learning(Fields& f, LearningOptions& o) {
          "iterations");
   f.number("points_per_worker", o.points_per_worker,
            "data points of a worker in `skein train`; a list has one number per worker");
-  f.flag("redraw", o.redraw, "draw each worker's data anew in every local iteration");
+  f.flag("redraw", o.redraw, "draw each worker's data anew for every local round (local_period iterations)");
   f.choice(
       "personalisation", o.personalisation, Names2{"step", "epoch"},
       "how models become the swarm's own: one gradient step, or one more local iteration, at the end only");
@@ -423,9 +423,9 @@ void bind_planning(Fields& f, PlanningOptions& o) {
   f.flag("battery_mask", o.battery_mask,
          "plans that take a swarm below its threshold are no choice while there are others");
   f.real("stay_distance_m", o.stay_distance_m, {.low = 0, .high = 1e6},
-         "flown by a swarm that stays at its site; published: 500 to 1000");
+         "flown by a swarm that stays at its site, in the planner's model only; published: 500 to 1000");
   f.real("recharge_kj", o.recharge_kj, non_negative,
-         "gained by a battery in a sequence at a station; 0: it is full");
+         "gained by a battery in a sequence at a station, in the planner's model only; 0: it is full");
   const auto path = [&](std::string_view key, std::filesystem::path& file, std::string_view help) {
     std::string text = file.string();
     f.text(key, text, help);

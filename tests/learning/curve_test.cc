@@ -73,6 +73,19 @@ TEST(PublishedCurves, CrossWhereTheStudySays) {
   }
 }
 
+// Those of CIFAR-10 are of another seed than its global ones; RADIOML has none.
+TEST(PublishedCurves, OfPersonalisedModels) {
+  const PublishedCurves curves(published);
+  const auto last = [&](const std::string& data, const std::string& algorithm) -> std::optional<double> {
+    const auto curve = curves.find({.data = data, .metric = "personalised", .algorithm = algorithm});
+    return curve ? std::optional(curve->values.back()) : std::nullopt;
+  };
+  EXPECT_NEAR(last("mnist", "HN-PFL").value(), 97.538, 1e-3);
+  EXPECT_NEAR(last("cifar10", "H-FL").value(), 70.667, 1e-3);
+  EXPECT_NEAR(last("cifar10", "HN-PFL").value(), 82.773, 1e-3);
+  EXPECT_FALSE(last("radioml", "HN-PFL"));
+}
+
 TEST(PublishedCurves, RefuseWhatIsNotCurves) {
   const TemporaryDirectory directory;
   const auto file = directory.path() / "curves.json";

@@ -494,7 +494,7 @@ TEST(SampleLoss, MetaGradientIsThatOfTraining) {
   const LocalTraining training({.options = options, .data = &problem.data.train});
   Workspace workspace(problem.network);
   Model theirs(w.size());
-  training.meta_gradient(worker, worker.samples.size(), workspace, *tasks[0].model, theirs);
+  training.meta_gradient(worker, 0, worker.samples.size(), workspace, *tasks[0].model, theirs);
   for (std::size_t i = 0; i < w.size(); ++i) {
     EXPECT_NEAR(ours[i], theirs[i], 1e-5);
   }

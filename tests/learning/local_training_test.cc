@@ -220,6 +220,25 @@ TEST_F(LocalTrainingTest, RedrawsOncePerLocalRound) {
   }
 }
 
+// The norm that is reported is of what training does at that iteration: its step, and its data.
+TEST_F(LocalTrainingTest, TheExactMetaGradientHasTheStepAndDataOfItsIteration) {
+  const LearningOptions changing{
+      .inner_step = 0.3, .step_schedule = {{5, 0.1}}, .batch_sizes = {4, 4, 4}, .redraw = true};
+  const LearningOptions fixed{.inner_step = 0.1, .batch_sizes = {4, 4, 4}};
+  const auto gradient = [&](const LearningOptions& options, const WorkerTask& task, std::size_t iteration) {
+    Model result(problem_.network.num_parameters());
+    training(options, true).meta_gradient(task, iteration, 20, workspace_, *problem_.initial(), result);
+    return result;
+  };
+  const WorkerTask redrawing = worker(changing, 40);
+  WorkerTask drawn = worker(fixed, 40);
+  RandomStream stream(seed, "draw", drawn.worker, 7);
+  drawn.samples = draw(problem_.pools, mix_, 40, stream);
+  EXPECT_TRUE(same_bits(gradient(changing, redrawing, 7), gradient(fixed, drawn, 0)));
+  EXPECT_FALSE(same_bits(gradient(changing, redrawing, 8), gradient(fixed, drawn, 0))) << "other data";
+  EXPECT_FALSE(same_bits(gradient(changing, drawn, 4), gradient(fixed, drawn, 0))) << "another step";
+}
+
 // As the inner step goes to 0, a meta-gradient becomes the gradient on the second batch.
 TEST_F(LocalTrainingTest, AMetaStepWithoutInnerStepIsAPlainStep) {
   const SmallProblem plain_network(false);

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <cmath>
+
 #include "skein/learning/algorithm.h"
 #include "skein/learning/swarm_trainer.h"
 #include "tests/learning/small_training.h"
@@ -263,11 +265,56 @@ TEST(Training, RecordsUpToADivergenceAreThere) {
   const SmallRun run({2, 1});
   LearningOptions options = quick_options(LearningAlgorithm::h_fl);
   options.step_schedule = {{0, 0.01}, {8, 1e30}};
+  TrainingSetup setup = run.setup(options);
+  setup.personalise_always = false;  // after iteration 8 that takes the large step already
   std::size_t num_records = 0;
   ThreadPool pool(2);
-  EXPECT_THROW(run_training(run.setup(options), pool, {.record = [&](const auto&) { ++num_records; }}),
-               Divergence);
+  EXPECT_THROW(run_training(setup, pool, {.record = [&](const auto&) { ++num_records; }}), Divergence);
   EXPECT_EQ(num_records, 3U);  // iterations 0, 4 and 8
+}
+
+// One absurd step leaves finite parameters, which workers accept, and the test set shows it.
+TEST(Training, WhatIsNoNumberIsNeverRecorded) {
+  const SmallRun run({2, 1});
+  for (const LearningAlgorithm which :
+       {LearningAlgorithm::h_fl, LearningAlgorithm::hn_pfl, LearningAlgorithm::local}) {
+    for (const bool personalise_always : {false, true}) {
+      LearningOptions options = quick_options(which);
+      options.local_period = 1;
+      options.global_period = 1;
+      options.step_schedule = {{0, 0.01}, {8, 1e30}};
+      options.meta_step = which == LearningAlgorithm::hn_pfl ? 1e30 : options.meta_step;
+      TrainingSetup setup = run.setup(options);
+      setup.personalise_always = personalise_always;
+      std::vector<TrainingRecord> records;
+      ThreadPool pool(2);
+      EXPECT_THROW(
+          run_training(setup, pool, {.record = [&](const auto& record) { records.push_back(record); }}),
+          Divergence);
+      const std::string table = metrics_csv(records, 2);
+      EXPECT_EQ(table.find("nan"), std::string::npos) << table;
+      EXPECT_EQ(table.find("inf"), std::string::npos) << table;
+    }
+  }
+}
+
+// With all parameters so large, every output overflows.
+TEST(Training, AStartBeyondNumbersIsADivergence) {
+  SmallRun run({2, 1});
+  Model huge(run.problem.network.num_parameters());
+  std::ranges::fill(huge, 3e38F);
+  run.initial = std::make_shared<const Model>(std::move(huge));
+  std::size_t num_records = 0;
+  ThreadPool pool(1);
+  try {
+    run_training(run.setup(quick_options(LearningAlgorithm::h_fl)), pool,
+                 {.record = [&](const auto&) { ++num_records; }});
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Divergence& divergence) {
+    EXPECT_EQ(divergence.place().iteration, 0U);
+    EXPECT_FALSE(std::isfinite(divergence.place().loss));
+  }
+  EXPECT_EQ(num_records, 0U);
 }
 
 // Memory beside the data grows with threads and swarms, not with workers: 300 workers of a network of 1.3 MB

@@ -1,12 +1,17 @@
 // `skein run` and `skein resume` as people call them.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <future>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -138,6 +143,68 @@ TEST_F(Mission, ADamagedCheckpointIsRefused) {
   EXPECT_THAT(outcome.err, HasSubstr("is damaged"));
 }
 
+TEST_F(Mission, GoesOnOnlyInItsOwnDirectory) {
+  ASSERT_EQ(skein("run " + smoke_ + " --out here").exit_code, 0);
+  const Outcome outcome = skein("resume here --out there");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--out = there: a mission goes on in its own directory, here"));
+  EXPECT_FALSE(fs::exists(directory_.path() / "there"));
+}
+
+// Smoke has 2 swarms; its devices are more than 2.
+TEST_F(Mission, NamesEveryListOfTheWrongLength) {
+  const std::vector<std::string> keys{"data.points_per_device",     "data.buffer_points",
+                                      "data.arrivals_per_sequence", "offloading.point_kbit",
+                                      "offloading.model_kbit",      "offloading.local_time_s"};
+  std::string settings;
+  for (const std::string& key : keys) {
+    settings += " --set '" + key + "=[5,5,5]'";
+  }
+  for (const char* command : {"check ", "run ", "optimize ", "plan tables ", "sweep --point 1 "}) {
+    const Outcome outcome = skein(command + smoke_ + settings + " --out here");
+    EXPECT_EQ(outcome.exit_code, 2) << command << outcome.err;
+    for (const std::string& key : keys) {
+      EXPECT_THAT(outcome.err, HasSubstr(key + " = [5, 5, 5]: has 3 values; a list needs one per "))
+          << command;
+    }
+  }
+}
+
+// On a terminal of 80 columns, no line is longer, and the detail is seen.
+TEST_F(Mission, TheLineOfProgressShowsTheDetail) {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+  ASSERT_GE(terminal, 0);
+  ASSERT_EQ(::grantpt(terminal), 0);
+  ASSERT_EQ(::unlockpt(terminal), 0);
+  const winsize size{.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
+  ASSERT_EQ(::ioctl(terminal, TIOCSWINSZ, &size), 0);
+  const std::string command = "cd '" + directory_.path().string() + "' && '" SKEIN_PROGRAM "' run '" +
+                              SKEIN_SOURCE_DIR "/scenarios/smoke.toml' --out here > out 2> " +
+                              ::ptsname(terminal);
+  std::future<int> status = std::async(std::launch::async, [&] { return std::system(command.c_str()); });
+  std::string shown;
+  // The end of the terminal is an error: whoever wrote to it has closed it.
+  for (std::array<char, 4096> part{};;) {
+    const ssize_t count = ::read(terminal, part.data(), part.size());
+    if (count <= 0) {
+      break;
+    }
+    shown.append(part.data(), static_cast<std::size_t>(count));
+  }
+  ::close(terminal);
+  EXPECT_EQ(WEXITSTATUS(status.get()), 0);
+  const std::string clear_line = "\r\x1b[K";
+  bool whole = false;
+  for (std::size_t at = 0; at < shown.size();) {
+    const std::size_t next = std::min(shown.find(clear_line, at), shown.size());
+    const std::string line = shown.substr(at, next - at);
+    EXPECT_LT(line.size(), 80U) << line;
+    whole = whole || (line.find(" of ") != std::string::npos && line.find("battery C:") != std::string::npos);
+    at = next + clear_line.size();
+  }
+  EXPECT_TRUE(whole) << shown;
+}
+
 TEST_F(Mission, WrongInputLeavesNothing) {
   for (const char* wrong : {"learning.meta_step=0.9", "learning.algorithm='fed_avg'", "data.source='nowhere'",
                             "swarms.types.worker.battery_kj=41"}) {
@@ -159,12 +226,13 @@ TEST_F(Mission, BatteriesAddUp) {
     for (std::size_t i = 1; i < energy.size(); ++i) {
       if (energy[i][0] == "5") {
         double sum = 0.0;
-        for (std::size_t kind = 5; kind < energy[i].size(); ++kind) {
+        for (std::size_t kind = 6; kind < energy[i].size(); ++kind) {
           sum += std::stod(energy[i][kind]);
         }
         spent[energy[i][2]] += sum;
         level[energy[i][2]] += std::stod(energy[i][4]);
         ++uavs[energy[i][2]];
+        EXPECT_NEAR(std::stod(energy[i][4]) + sum - std::stod(energy[i][5]), 200e3, 1e-3) << "UAV " << i;
       }
     }
     for (std::size_t i = 1; i < swarms.size(); ++i) {
@@ -198,7 +266,7 @@ TEST_F(Mission, AddsUpWithFaultsToo) {
     for (std::size_t i = 1; i < energy.size(); ++i) {
       if (energy[i][0] == "5") {
         total[energy[i][2]] += std::stod(energy[i][4]);
-        for (std::size_t kind = 5; kind < energy[i].size(); ++kind) {
+        for (std::size_t kind = 6; kind < energy[i].size(); ++kind) {
           total[energy[i][2]] += std::stod(energy[i][kind]);
         }
         ++uavs[energy[i][2]];
@@ -232,7 +300,7 @@ TEST_F(Mission, GoesOnWithoutALeader) {
   EXPECT_GT(std::stod(swarms[1][14]), 0.0);  // swarm 1 has trained all the same
   const auto energy = rows(content("here/energy.csv"));
   double leader = 0.0;
-  for (std::size_t kind = 5; kind < energy[1].size(); ++kind) {
+  for (std::size_t kind = 6; kind < energy[1].size(); ++kind) {
     leader += std::stod(energy[1][kind]);
   }
   EXPECT_EQ(leader, 0.0);  // who has crashed uses nothing

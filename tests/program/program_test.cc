@@ -209,6 +209,13 @@ TEST_F(Program, AnUnwritableDirectoryIsSaidOnce) {
   const Outcome outcome = skein("run --out file/below");
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("cannot be created"));
+  const Outcome json =
+      skein("optimize '" SKEIN_SOURCE_DIR "/scenarios/smoke.toml' --out file/below --format json");
+  EXPECT_EQ(json.exit_code, 2);
+  const nlohmann::json answer = nlohmann::json::parse(json.out);
+  EXPECT_FALSE(answer["valid"]);
+  ASSERT_EQ(answer["faults"].size(), 1U);
+  EXPECT_EQ(answer["faults"][0]["file"], "file/below");
 }
 
 }  // namespace

@@ -31,12 +31,11 @@ class Reproduce : public ::testing::Test {
                " --set data.source=synthetic --set learning.network.preset=mlp"
                " --set learning.points_per_worker=60 --set data.synthetic.test_per_class=20");
   }
-  Outcome run(const std::string& words) {
+  Outcome run(const std::string& words, const std::string& detail = "--quick") {
     const std::string streams = (directory_.path() / "streams").string();
-    const std::string command = "cd '" + directory_.path().string() +
-                                "' && SKEIN_SCENARIOS='" SKEIN_SOURCE_DIR "/scenarios' '" SKEIN_PROGRAM
-                                "' reproduce " +
-                                words + " --quick --out here > " + streams + ".out 2> " + streams + ".err";
+    const std::string command = "cd '" + directory_.path().string() + "' && SKEIN_SCENARIOS='" +
+                                scenarios_.string() + "' '" SKEIN_PROGRAM "' reproduce " + words + " " +
+                                detail + " --out here > " + streams + ".out 2> " + streams + ".err";
     const int status = std::system(command.c_str());
     return {WEXITSTATUS(status), content("streams.out"), content("streams.err")};
   }
@@ -46,6 +45,7 @@ class Reproduce : public ::testing::Test {
   [[nodiscard]] fs::path at(const std::string& file) const { return directory_.path() / file; }
 
   TemporaryDirectory directory_;
+  fs::path scenarios_ = SKEIN_SOURCE_DIR "/scenarios";
 };
 
 TEST_F(Reproduce, NamesAllDataThatIsMissingBeforeItBegins) {
@@ -105,6 +105,8 @@ TEST_F(Reproduce, ComparesFairlyAndKeepsItsCells) {
   const std::string report = content("here/quick/mnist/fair/report.md");
   EXPECT_THAT(report, HasSubstr("drifted, one step"));
   EXPECT_THAT(report, HasSubstr("Hessian-free"));
+  EXPECT_THAT(report, HasSubstr(", own step "));
+  EXPECT_THAT(report, HasSubstr("sixth of the training samples"));
   EXPECT_THAT(report, Not(HasSubstr("nan")));
   const auto written = fs::last_write_time(at("here/quick/mnist/fair/cells"));
   ASSERT_EQ(reproduce("--part fair").exit_code, 0);
@@ -113,9 +115,89 @@ TEST_F(Reproduce, ComparesFairlyAndKeepsItsCells) {
 }
 
 TEST_F(Reproduce, TakesTheTextSetting) {
-  const Outcome outcome = reproduce("--part text");
+  const Outcome outcome = reproduce("--part text --set learning.iterations=40");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("the paper's text"));
+  const std::string place = "here/quick/mnist/text/";
+  for (const std::string periods : {"\"1, 1\"", "\"1, 4\"", "\"4, 1\""}) {
+    EXPECT_THAT(content(place + "final.csv"), HasSubstr(periods));
+    EXPECT_THAT(content(place + "energy.csv"), HasSubstr(periods));
+  }
+  EXPECT_THAT(content(place + "loss_fixed_tau_l.csv"), HasSubstr("\"HN-PFL, ours\",40,"));
+  const std::string accuracy = content(place + "accuracy_fixed_tau_g.csv");
+  EXPECT_THAT(accuracy, Not(HasSubstr("published")));
+  EXPECT_THAT(accuracy, HasSubstr("\"tau_L = 1, tau_G = 1\",\"HN-PFL, ours\",10,"));
+  EXPECT_THAT(accuracy, HasSubstr("\"tau_L = 4, tau_G = 1\",\"HN-PFL, ours\",8,"))
+      << "every second aggregation, about every 10 iterations";
+
+  ASSERT_EQ(reproduce("--part text --periods 4,1").exit_code, 0);
+  EXPECT_THAT(content(place + "final.csv"), Not(HasSubstr("\"1, 1\"")));
+}
+
+// Deep linear networks with steps of size 10 leave the numbers in a few updates.
+class ReproduceDivergence : public Reproduce {
+ protected:
+  Outcome reproduce_linear(const std::string& words) {
+    return run("learning mnist --periods 1,1 " + words +
+               " --set data.source=synthetic --set learning.points_per_worker=60"
+               " --set data.synthetic.test_per_class=20 --set learning.iterations=80"
+               " --set learning.network.preset=layers --set 'learning.network.layers="
+               "[\"linear 100\", \"linear 100\", \"linear 100\", \"linear 10\"]'");
+  }
+};
+
+TEST_F(ReproduceDivergence, IsLeftOutOfMeansAndSaid) {
+  const Outcome outcome = reproduce_linear("--part published --seeds 2 --set learning.step=10");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::string place = "here/quick/mnist/published/";
+  EXPECT_THAT(content(place + "final.csv"), HasSubstr("\"1, 1\",\"diverged\""));
+  EXPECT_THAT(content(place + "energy.csv"), HasSubstr("\"1, 1\",\"diverged\""));
+  const std::string curves = content(place + "accuracy_fixed_tau_l.csv");
+  EXPECT_THAT(curves, HasSubstr("\"HN-PFL, ours\""));
+  EXPECT_THAT(curves, HasSubstr("\"H-FL, published\""));
+  EXPECT_THAT(curves, Not(HasSubstr("\"H-FL, ours\"")));
+}
+
+TEST_F(ReproduceDivergence, OfAllRunsLeavesTables) {
+  const Outcome outcome = reproduce_linear("--part text --set learning.step=10 --set learning.meta_step=10");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(content("here/quick/mnist/text/final.csv"), HasSubstr("\"diverged\""));
+  EXPECT_FALSE(fs::exists(at("here/quick/mnist/text/accuracy_fixed_tau_l.csv")));
+}
+
+// Runs that start from another starter are other runs, though their own file is the same.
+TEST_F(Reproduce, RunsAgainWhatStartsFromAnotherStarter) {
+  fs::copy(scenarios_, at("scenarios"), fs::copy_options::recursive);
+  scenarios_ = at("scenarios");
+  const std::string words =
+      "learning radioml --part published --periods 1,1 --set data.source=synthetic"
+      " --set learning.network.preset=mlp --set learning.points_per_worker=60"
+      " --set data.synthetic.test_per_class=20";
+  const std::string run_file = "here/quick/radioml/published/runs/hn_pfl-L1-G1-seed1/scenario.toml";
+  ASSERT_EQ(run(words).exit_code, 0);
+  const std::string before = content(run_file);
+  EXPECT_THAT(before, HasSubstr("starter-seed1-"));
+  const fs::path starter = at("scenarios/paper/radioml-starter.toml");
+  std::string text = read_file(starter, 1 << 20);
+  const std::string iterations = "iterations = 20";
+  ASSERT_NE(text.find(iterations), std::string::npos);
+  text.replace(text.find(iterations), iterations.size(), "iterations = 10");
+  write_file(starter, text);
+  ASSERT_EQ(run(words).exit_code, 0);
+  EXPECT_NE(content(run_file), before);
+}
+
+// Five labels per swarm need five classes; RADIOML has four.
+TEST_F(Reproduce, ComparesFairlyOnlyWithLabelsThatThereAre) {
+  const Outcome outcome =
+      run("learning mnist --part fair --seeds 1 --set data.source=synthetic --set data.synthetic.classes=4"
+          " --set learning.network.preset=mlp --set learning.points_per_worker=30"
+          " --set data.synthetic.test_per_class=20 --set learning.iterations=1",
+          "");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("2 labels"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("5 labels")));
+  EXPECT_THAT(outcome.out, HasSubstr("Dirichlet 0.3"));
 }
 
 TEST_F(Reproduce, TracksDriftAndKeepsAgentsAndMissions) {

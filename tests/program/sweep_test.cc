@@ -105,6 +105,20 @@ TEST_F(SweepCommand, AFailedPointStopsNobody) {
   EXPECT_EQ(table["cells"][3]["seeds_failed"], 1);
 }
 
+// The same sweep with a name; all of it is told before the answer.
+TEST_F(SweepCommand, ReproduceMissionSaysNoWhereMissionsFail) {
+  const Outcome outcome =
+      skein("reproduce mission " + smoke_ + " --quick --set learning.meta_step=0.9 --format json --out here");
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_EQ(json::parse(outcome.out)["reports"][0]["report"], "here/quick/report.md");
+  EXPECT_THAT(content("here/quick/report.md"), HasSubstr("impossible: "));
+  const Outcome no_data = skein("reproduce mission " + smoke_ +
+                                " --quick --set data.source=mnist --set data.path=nowhere --out there");
+  EXPECT_EQ(no_data.exit_code, 2) << no_data.err;
+  EXPECT_THAT(no_data.err, HasSubstr("nowhere"));
+  EXPECT_FALSE(fs::exists(at("there")));
+}
+
 TEST_F(SweepCommand, ADivergedPointIsNotRunAgain) {
   const std::string words =
       "sweep " + smoke_ +
