@@ -123,6 +123,58 @@ void legend(Page& page, const std::vector<std::string>& titles) {
   page.bottom += row_height;
 }
 
+struct Box {
+  double x = 0.0, y = 0.0, w = 0.0, h = 0.0;  // the left upper corner, and sizes
+
+  [[nodiscard]] bool meets(const Box& other) const {
+    return x < other.x + other.w && other.x < x + w && y < other.y + other.h && other.y < y + h;
+  }
+};
+
+// Names of points: beside their dot where there is room, else as near as there is, with a line to it.
+void add_labels(Page& page, const XyChart& chart, const Axis& xs, const Axis& ys) {
+  constexpr double letter = 5.6, height = 11.0, gap = 7.0;
+  constexpr int most_rows = 12;  // up or down, until labels may cover one another
+  std::vector<Box> taken;
+  for (const XySeries& series : chart.series) {
+    for (const auto& [x, y] : series.points) {
+      if (!series.labels.empty()) {
+        taken.push_back({xs.at(x) - 4.0, ys.at(y) - 4.0, 8.0, 8.0});
+      }
+    }
+  }
+  for (const XySeries& series : chart.series) {
+    for (std::size_t p = 0; p < series.labels.size(); ++p) {
+      const double x = xs.at(series.points[p][0]);
+      const double y = ys.at(series.points[p][1]);
+      const double room = letter * static_cast<double>(series.labels[p].size());
+      const bool late = x > 0.75 * width;  // room is on the other side
+      const auto box_at = [&](int row, bool to_left) {
+        return Box{to_left ? x - gap - room : x + gap, y - height + row * height, room, height};
+      };
+      int row = 0;
+      bool to_left = late;
+      const auto is_free = [&] {
+        const Box box = box_at(row, to_left);
+        return box.x > left && box.x + box.w < width && box.y > std::min(ys.from, ys.to) - height &&
+               box.y + box.h < std::max(ys.from, ys.to) &&
+               std::ranges::none_of(taken, [&](const Box& other) { return box.meets(other); });
+      };
+      for (int trial = 0; trial < 4 * most_rows && !is_free(); ++trial) {
+        to_left = (trial % 2 == 0) != late;
+        row = (trial / 2 + 1) / 2 * (trial / 2 % 2 == 0 ? 1 : -1);
+      }
+      const Box box = box_at(row, to_left);
+      taken.push_back(box);
+      if (row < -1 || row > 1) {
+        page.line(x, y, to_left ? box.x + box.w : box.x, box.y + 0.5 * height, "#999999");
+      }
+      page.text(to_left ? box.x + box.w : box.x, box.y + height - 2.5, series.labels[p],
+                to_left ? "font-size='10' text-anchor='end'" : "font-size='10'");
+    }
+  }
+}
+
 void add_chart(Page& page, const XyChart& chart) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   double low_x = inf, high_x = -inf, low_y = inf, high_y = -inf;
@@ -165,13 +217,8 @@ void add_chart(Page& page, const XyChart& chart) {
       }
       page.add(fmt::format("<path d='{}' fill='none' stroke='{}' stroke-width='2'/>\n", path, colour(i)));
     }
-    for (std::size_t p = 0; p < series.labels.size(); ++p) {
-      const auto& [x, y] = series.points[p];
-      const bool late = xs.at(x) > 0.75 * width;  // room is on the other side
-      page.text(xs.at(x) + (late ? -7.0 : 7.0), ys.at(y) - 5.0, series.labels[p],
-                late ? "font-size='10' text-anchor='end'" : "font-size='10'");
-    }
   }
+  add_labels(page, chart, xs, ys);
   page.bottom = lower + 52.0;
   legend(page, titles);
 }
