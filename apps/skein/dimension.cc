@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -320,13 +321,13 @@ std::string csv_of(const SweepGrid& grid, const std::vector<Candidate>& candidat
 }
 
 std::string picture(const std::vector<Candidate>& candidates, const std::string& what) {
-  XyChart model{.title = "The planner's model: " + what,
+  XyChart model{.title = "The planner's model",
                 .x_label = "energy, estimated (kJ)",
                 .y_label = "learning cost (less is better)",
                 .series = {{.title = "within the budget", .points = {}, .style = XySeries::Style::dots},
                            {.title = "too much", .points = {}, .style = XySeries::Style::dots},
                            {.title = "best trade-offs", .points = {}}}};
-  XyChart missions{.title = "Missions",
+  XyChart missions{.title = "Missions: " + what,
                    .x_label = "energy (kJ)",
                    .y_label = "accuracy, mean over clusters and time (%)",
                    .series = {{.title = "run", .points = {}, .style = XySeries::Style::dots},
@@ -342,7 +343,7 @@ std::string picture(const std::vector<Candidate>& candidates, const std::string&
     if (c.missions > 0) {
       XySeries& series = missions.series[&c == &candidates.front() ? 1 : 0];
       series.points.push_back({c.mission_energy_j / 1e3, c.accuracy_percent});
-      series.labels.push_back(name_of(c));
+      series.labels.push_back(&c == &candidates.front() ? "" : name_of(c));
     }
   }
   std::ranges::sort(model.series[2].points);
@@ -439,6 +440,8 @@ void dimension(const DimensionOptions& options) {
                     .grid = compositions(scenario, ranges, options.repeat),
                     .directory = common.out.empty() ? fs::path("runs") / (scenario.run.name + "-dimension")
                                                     : fs::path(common.out)};
+  std::vector<std::string> names;
+  std::ranges::transform(ranges, std::back_inserter(names), &CountRange::name);
   std::vector<Candidate> candidates;
   std::vector<std::size_t> chosen{0};
   {
@@ -496,7 +499,7 @@ void dimension(const DimensionOptions& options) {
   write_file(sweep.directory / "dimension.csv", csv_of(sweep.grid, candidates));
   write_file(sweep.directory / "dimension.json", json.dump(1) + "\n");
   write_file(sweep.directory / "dimension.svg",
-             picture(candidates, fmt::format("{}", fmt::join(sweep.grid.keys, "/"))));
+             picture(candidates, fmt::format("{}", fmt::join(names, "/"))));
   if (common.json()) {
     fmt::print("{}\n", json.dump(1));
   } else if (common.talks()) {
