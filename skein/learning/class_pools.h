@@ -63,7 +63,7 @@ void draw_distinct(std::span<const SampleIndex> pool, std::size_t count, RandomS
 // `count` samples with the given label mix, in random order; distinct as long as every class has enough,
 // else a class is gone through again. Every class with a positive probability must have samples.
 //
-// The published study redraws each worker's data so for every local iteration:
+// The published study redraws each worker's data so for every local round:
 //   draw(pools, mix, count, stream) with RandomStream stream(seed, "draw", member, iteration).
 std::vector<SampleIndex> draw(const ClassPools& pools, std::span<const double> mix, std::size_t count,
                               RandomStream& stream);
