@@ -142,16 +142,18 @@ class Study {
     return runs;
   }
 
-  // One of them, ended where the level of the energy table is reached; a whole run where there is one.
-  [[nodiscard]] Runs run_to_level(const Method& method, const Periods& periods) const {
-    Scenario wanted = scenario(method, periods, 1);
-    std::string run_name = name(method, periods, 1);
-    if (!kept_.has(wanted, run_name)) {
-      wanted.learning.target_accuracy_percent = study_.level;
-      run_name += fmt::format("-to{:g}", study_.level);
-    }
+  // The same, each ended where the level of the energy table is reached; a whole run where there is one.
+  [[nodiscard]] Runs run_to_level(const Method& method, const Periods& periods, std::size_t seeds) const {
     Runs runs;
-    runs.add(kept_.run(wanted, run_name));
+    for (std::size_t seed = 1; seed <= seeds; ++seed) {
+      Scenario wanted = scenario(method, periods, seed);
+      std::string run_name = name(method, periods, seed);
+      if (!kept_.has(wanted, run_name)) {
+        wanted.learning.target_accuracy_percent = study_.level;
+        run_name += fmt::format("-to{:g}", study_.level);
+      }
+      runs.add(kept_.run(wanted, run_name));
+    }
     return runs;
   }
 
@@ -179,10 +181,10 @@ class Study {
   }
 
   [[nodiscard]] std::size_t seeds_at(const Periods& periods) const {
-    if (periods.local * periods.global > 1) {
-      return 1;
+    if (options_.seeds > 0) {
+      return options_.seeds;
     }
-    return options_.seeds > 0 ? options_.seeds : options_.quick ? 1 : 3;
+    return options_.quick || periods.local * periods.global > 1 ? 1 : 3;
   }
 
   [[nodiscard]] std::optional<Curve> published(const Method& method, const Periods& periods,
@@ -217,15 +219,16 @@ std::string label(const Periods& periods) { return fmt::format("{}, {}", periods
 
 std::string percent(double value) { return fmt::format("{:.1f}", value); }
 std::string percent(const std::optional<double>& value) { return value ? percent(*value) : "-"; }
+// Mean and deviation of those seeds that have a value.
+std::string over_seeds(std::span<const double> values, std::size_t seeds, int digits) {
+  const MeanInterval interval = mean_interval(values);
+  return fmt::format("{:.{}f}", interval.mean, digits) +
+         (values.size() > 1 ? fmt::format(" +- {:.{}f}", interval.deviation, digits) : "") +
+         (values.size() < seeds ? fmt::format(" ({} of {} seeds)", values.size(), seeds) : "");
+}
 // The last values of a column.
 std::string percent(const Runs& runs, std::string_view column) {
-  if (runs.diverged()) {
-    return "diverged";
-  }
-  const std::vector<double> values = runs.last(column);
-  const MeanInterval interval = mean_interval(values);
-  return percent(interval.mean) + (values.size() > 1 ? fmt::format(" +- {:.1f}", interval.deviation) : "") +
-         (values.size() < runs.seeds ? fmt::format(" ({} of {} seeds)", values.size(), runs.seeds) : "");
+  return runs.diverged() ? "diverged" : over_seeds(runs.last(column), runs.seeds, 1);
 }
 std::optional<double> difference(const std::optional<double>& a, const std::optional<double>& b) {
   return a && b ? std::optional(*a - *b) : std::nullopt;
@@ -305,24 +308,45 @@ std::string final_table(const Study& study, const std::vector<Cell>& cells) {
 }
 
 constexpr std::string_view energy_words =
-    "By interpolated crossing of the mean curve: iterations, saving, our energy model's kJ for this world, "
-    "and kJ (H-FL / HN-PFL) with the published constant per iteration, corrected and as published.";
+    "By each seed's interpolated crossing: iterations, saving, our energy model's kJ for this world, and kJ "
+    "(H-FL / HN-PFL) with the published constant per iteration, corrected and as published.";
+
+// Where the seeds' curves reach a level, of those that do.
+struct Reach {
+  std::size_t seeds;  // of all
+  std::vector<double> iterations{};
+  std::vector<double> kilojoules{};
+
+  Reach(const Runs& runs, double level) : seeds(runs.seeds) {
+    const std::vector<Curve> accuracies = runs.curves("accuracy_percent");
+    const std::vector<Curve> energies = runs.curves("energy_J");
+    for (std::size_t i = 0; i < accuracies.size(); ++i) {
+      if (const auto at = crossing(accuracies[i], level)) {
+        iterations.push_back(*at);
+        kilojoules.push_back(value_at(energies[i], *at) / 1e3);
+      }
+    }
+  }
+  [[nodiscard]] std::optional<double> mean() const {
+    return iterations.empty() ? std::nullopt : std::optional(mean_interval(iterations).mean);
+  }
+};
 
 std::string energy_table(const Study& study, const std::vector<Cell>& cells) {
   const double level = study.study().level;
   std::vector<std::vector<std::string>> rows{{"tau_L, tau_G", "H-FL it.", "HN-PFL it.", "saving %",
                                               "published saving %", "H-FL kJ", "HN-PFL kJ", "kJ at 289.659 J",
                                               "kJ at 580.391 J"}};
-  const auto text = [](const Runs& runs, const std::optional<double>& at, double factor) {
-    return at ? fmt::format("{:.2f}", *at * factor) : runs.diverged() ? "diverged" : "never";
-  };
   for (const Cell& cell : cells) {
-    const Curve plain = cell.h_fl.mean("accuracy_percent");
-    const Curve meta = cell.hn_pfl.mean("accuracy_percent");
-    const auto plain_at = crossing(plain, level);
-    const auto meta_at = crossing(meta, level);
-    const auto energy = [&](const Runs& runs, const std::optional<double>& at) {
-      return at ? fmt::format("{:.2f}", value_at(runs.mean("energy_J"), *at) / 1e3) : "-";
+    const Reach plain(cell.h_fl, level);
+    const Reach meta(cell.hn_pfl, level);
+    const auto iterations = [](const Runs& runs, const Reach& reach) -> std::string {
+      return !reach.iterations.empty() ? over_seeds(reach.iterations, reach.seeds, 2)
+             : runs.diverged()         ? "diverged"
+                                       : "never";
+    };
+    const auto energy = [](const Reach& reach) {
+      return reach.kilojoules.empty() ? "-" : over_seeds(reach.kilojoules, reach.seeds, 2);
     };
     const auto saving = [](const std::optional<double>& a, const std::optional<double>& b) {
       return a && b ? fmt::format("{:.1f}", 100.0 * (1.0 - *b / *a)) : b ? "all" : "-";
@@ -332,14 +356,15 @@ std::string energy_table(const Study& study, const std::vector<Cell>& cells) {
       return curve ? crossing(*curve, level) : std::nullopt;
     };
     const auto kilojoules = [&](double joules) {
-      return fmt::format("{} / {}", text(cell.h_fl, plain_at, joules / 1e3),
-                         text(cell.hn_pfl, meta_at, joules / 1e3));
+      const auto text = [&](const Reach& reach) {
+        return reach.mean() ? fmt::format("{:.2f}", *reach.mean() * joules / 1e3) : "-";
+      };
+      return text(plain) + " / " + text(meta);
     };
-    rows.push_back({label(cell.periods), text(cell.h_fl, plain_at, 1.0), text(cell.hn_pfl, meta_at, 1.0),
-                    cell.h_fl.diverged() ? "-" : saving(plain_at, meta_at),
-                    saving(published_at(h_fl()), published_at(hn_pfl())), energy(cell.h_fl, plain_at),
-                    energy(cell.hn_pfl, meta_at), kilojoules(corrected_joules),
-                    kilojoules(published_joules)});
+    rows.push_back({label(cell.periods), iterations(cell.h_fl, plain), iterations(cell.hn_pfl, meta),
+                    cell.h_fl.diverged() ? "-" : saving(plain.mean(), meta.mean()),
+                    saving(published_at(h_fl()), published_at(hn_pfl())), energy(plain), energy(meta),
+                    kilojoules(corrected_joules), kilojoules(published_joules)});
   }
   return markdown_table(rows);
 }
@@ -419,12 +444,13 @@ std::string reproduce_text(const LearningStudy& data, const ReproduceOptions& op
 std::string reproduce_energy(const LearningStudy& data, const ReproduceOptions& options, KeptRuns& kept) {
   const Study study(data, options, kept, "published");
   const std::vector<Periods> settings = wanted_periods(options);
-  kept.expect_runs(2 * settings.size());
+  const std::size_t seeds = std::max<std::size_t>(1, options.seeds);
+  kept.expect_runs(2 * seeds * settings.size());
   std::vector<Cell> cells;
   for (const Periods& periods : settings) {
     cells.push_back({.periods = periods,
-                     .h_fl = study.run_to_level(h_fl(), periods),
-                     .hn_pfl = study.run_to_level(hn_pfl(), periods)});
+                     .h_fl = study.run_to_level(h_fl(), periods, seeds),
+                     .hn_pfl = study.run_to_level(hn_pfl(), periods, seeds)});
   }
   const std::string energy = energy_table(study, cells);
   write_file(kept.directory() / "energy_to_level.csv", csv_of(energy));

@@ -97,6 +97,11 @@ TEST_F(Reproduce, EnergyTablesNeedNoWholeRuns) {
   ASSERT_EQ(reproduce("--part energy" + large_steps).exit_code, 0);
   EXPECT_EQ(content(place + "energy_to_level.csv"), early);
   EXPECT_FALSE(fs::exists(at(place + "runs/hn_pfl-L1-G1-seed1-to65")));
+
+  // Several seeds end where each reaches the level: mean and deviation.
+  ASSERT_EQ(reproduce("--part energy --periods 1,4 --seeds 2" + large_steps).exit_code, 0);
+  EXPECT_TRUE(fs::exists(at(place + "runs/hn_pfl-L1-G4-seed2-to65/metrics.csv")));
+  EXPECT_THAT(content(place + "energy_to_level.csv"), HasSubstr(" +- "));
 }
 
 TEST_F(Reproduce, ComparesFairlyAndKeepsItsCells) {
