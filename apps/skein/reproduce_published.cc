@@ -3,217 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "figure.h"
-#include "reproduce.h"
+#include "published_study.h"
 #include "skein/base/file.h"
 #include "skein/base/interval.h"
-#include "skein/learning/curve.h"
-#include "skein/learning/digest.h"
 
 namespace skein::app {
 namespace {
-
-namespace fs = std::filesystem;
-
-struct Periods {
-  std::size_t local = 1;   // tau_L
-  std::size_t global = 1;  // tau_G
-};
-constexpr std::array<Periods, 7> all_periods{{{1, 1}, {1, 2}, {1, 4}, {1, 8}, {2, 1}, {4, 1}, {8, 1}}};
-constexpr std::array<Periods, 3> quick_periods{{{1, 1}, {1, 4}, {4, 1}}};
-
-std::vector<Periods> wanted_periods(const ReproduceOptions& options) {
-  std::vector<Periods> list(all_periods.begin(), all_periods.end());
-  if (!options.periods.empty()) {
-    std::erase_if(list, [&](const Periods& periods) {
-      const std::string name = fmt::format("{},{}", periods.local, periods.global);
-      return std::ranges::find(options.periods, name) == options.periods.end();
-    });
-  } else if (options.quick) {
-    list.assign(quick_periods.begin(), quick_periods.end());
-  }
-  return list;
-}
 
 // Joules of a local iteration of the whole network in the published study, whose sum counts the coordinators'
 // transmissions up to twenty times over; and the same with each counted once.
 constexpr double published_joules = 580.391;
 constexpr double corrected_joules = 289.659;
-
-struct Method {
-  std::string name;       // of its runs
-  std::string title;      // of its curves
-  std::string published;  // the published curves' name for it
-  std::string colour;
-  std::vector<std::string> settings;
-};
-
-const Method& hn_pfl() {
-  static const Method method{"hn_pfl", "HN-PFL", "HN-PFL", blue, {"learning.algorithm='hn_pfl'"}};
-  return method;
-}
-const Method& h_fl() {
-  static const Method method{"h_fl", "H-FL", "H-FL", orange, {"learning.algorithm='h_fl'"}};
-  return method;
-}
-// What the paper's comparison lacks: H-FL with the step size that HN-PFL has.
-Method control(const Scenario& base) {
-  std::vector<std::string> settings{"learning.algorithm='h_fl'",
-                                    fmt::format("learning.step={:e}", base.learning.meta_step)};
-  if (!base.learning.step_schedule.empty()) {
-    settings.push_back("learning.step_schedule=[]");
-  }
-  return {"h_fl_control", fmt::format("H-FL, step {:g}", base.learning.meta_step), "", green, settings};
-}
-
-struct Runs {
-  std::vector<fs::path> places{};  // one per seed, without those that diverged
-  std::size_t seeds = 0;           // of all
-
-  [[nodiscard]] bool diverged() const { return places.empty(); }
-  [[nodiscard]] std::vector<Curve> curves(std::string_view column) const {
-    std::vector<Curve> list;
-    for (const fs::path& place : places) {
-      list.push_back(read_curve(place / "metrics.csv", column));
-    }
-    return list;
-  }
-  // Empty if all have diverged.
-  [[nodiscard]] Curve mean(std::string_view column) const {
-    return diverged() ? Curve{} : mean_of(curves(column));
-  }
-  [[nodiscard]] std::vector<double> last(std::string_view column) const {
-    std::vector<double> values;
-    for (const Curve& curve : curves(column)) {
-      values.push_back(curve.values.back());
-    }
-    return values;
-  }
-  void add(const fs::path& place) {
-    constexpr std::size_t most_bytes = std::size_t{16} << 20U;
-    ++seeds;
-    if (!nlohmann::json::parse(read_file(place / "summary.json", most_bytes)).contains("diverged")) {
-      places.push_back(place);
-    }
-  }
-};
-
-class Study {
- public:
-  Study(const LearningStudy& study, const ReproduceOptions& options, KeptRuns& kept, std::string kind)
-      : study_(study),
-        options_(options),
-        kept_(kept),
-        kind_(std::move(kind)),
-        file_(scenario_directory() / "paper" / fmt::format("{}-{}.toml", study.name, kind_)),
-        starter_file_(is_published()
-                          ? scenario_directory() / "paper" / fmt::format("{}-starter.toml", study.name)
-                          : fs::path()),
-        base_(load(Periods{}, {}, 1)),
-        published_(scenario_directory() / "paper" / "published-curves.json") {}
-
-  [[nodiscard]] Scenario load(const Periods& periods, const std::vector<std::string>& settings,
-                              std::size_t seed) const {
-    std::vector<std::string> all{fmt::format("learning.local_period={}", periods.local),
-                                 fmt::format("learning.global_period={}", periods.global),
-                                 fmt::format("run.seed={}", seed), "learning.gradient_points=0"};
-    if (options_.quick) {
-      all.emplace_back("learning.iterations=8");
-    }
-    all.insert(all.end(), settings.begin(), settings.end());
-    all.insert(all.end(), options_.common.settings.begin(), options_.common.settings.end());
-    Scenario scenario = load_scenario(file_, {.settings = all});
-    // Counted in global aggregations, and meant in local iterations: as often for all periods.
-    std::size_t& evaluation_period = scenario.learning.evaluation_period;
-    evaluation_period = std::max<std::size_t>(1, evaluation_period / (periods.local * periods.global));
-    return scenario;
-  }
-
-  Runs run(const Method& method, const Periods& periods, std::size_t seeds) const {
-    Runs runs;
-    for (std::size_t seed = 1; seed <= seeds; ++seed) {
-      runs.add(kept_.run(scenario(method, periods, seed), name(method, periods, seed)));
-    }
-    return runs;
-  }
-
-  // The same, each ended where the level of the energy table is reached; a whole run where there is one.
-  [[nodiscard]] Runs run_to_level(const Method& method, const Periods& periods, std::size_t seeds) const {
-    Runs runs;
-    for (std::size_t seed = 1; seed <= seeds; ++seed) {
-      Scenario wanted = scenario(method, periods, seed);
-      std::string run_name = name(method, periods, seed);
-      if (!kept_.has(wanted, run_name)) {
-        wanted.learning.target_accuracy_percent = study_.level;
-        run_name += fmt::format("-to{:g}", study_.level);
-      }
-      runs.add(kept_.run(wanted, run_name));
-    }
-    return runs;
-  }
-
-  [[nodiscard]] static std::string name(const Method& method, const Periods& periods, std::size_t seed) {
-    return fmt::format("{}-L{}-G{}-seed{}", method.name, periods.local, periods.global, seed);
-  }
-
-  [[nodiscard]] Scenario scenario(const Method& method, const Periods& periods, std::size_t seed) const {
-    Scenario scenario = load(periods, method.settings, seed);
-    if (fs::exists(starter_file_)) {
-      scenario.learning.initial_model = starter(seed);
-    }
-    return scenario;
-  }
-
-  // The model that the published runs start from, where it is not PyTorch's default; trained once for each
-  // seed. Its place names its scenario, so that runs from another starter are other runs.
-  [[nodiscard]] fs::path starter(std::size_t seed) const {
-    std::vector<std::string> settings{fmt::format("run.seed={}", seed)};
-    settings.insert(settings.end(), options_.common.settings.begin(), options_.common.settings.end());
-    const Scenario scenario = load_scenario(starter_file_, {.settings = settings});
-    const std::string digest = sha256(resolved_scenario(scenario)).substr(0, 8);
-    return kept_.keep(scenario, fmt::format("starter-seed{}-{}", seed, digest)) / "models" /
-           "global.safetensors";
-  }
-
-  [[nodiscard]] std::size_t seeds_at(const Periods& periods) const {
-    if (options_.seeds > 0) {
-      return options_.seeds;
-    }
-    return options_.quick || periods.local * periods.global > 1 ? 1 : 3;
-  }
-
-  [[nodiscard]] std::optional<Curve> published(const Method& method, const Periods& periods,
-                                               const std::string& quantity,
-                                               const std::string& metric = "global") const {
-    return published_.find({.data = study_.name,
-                            .metric = metric,
-                            .algorithm = method.published,
-                            .local_period = periods.local,
-                            .global_period = periods.global,
-                            .quantity = quantity},
-                           quantity == "acc" ? std::optional(study_.plotted_start) : std::nullopt);
-  }
-
-  [[nodiscard]] bool is_published() const { return kind_ == "published"; }
-  [[nodiscard]] const Scenario& base() const { return base_; }
-  [[nodiscard]] const LearningStudy& study() const { return study_; }
-  [[nodiscard]] KeptRuns& kept() const { return kept_; }
-
- private:
-  const LearningStudy& study_;
-  const ReproduceOptions& options_;
-  KeptRuns& kept_;
-  std::string kind_;  // published, or text
-  fs::path file_;
-  fs::path starter_file_;
-  Scenario base_;
-  PublishedCurves published_;
-};
 
 std::string label(const Periods& periods) { return fmt::format("{}, {}", periods.local, periods.global); }
 
@@ -242,7 +46,7 @@ struct Cell {
   std::optional<Runs> control;
 };
 
-void draw_cells(const Study& study, const std::vector<Cell>& cells, const std::string& column,
+void draw_cells(const PublishedStudy& study, const std::vector<Cell>& cells, const std::string& column,
                 const std::string& quantity, const std::string& y_label) {
   const Method control_method = control(study.base());
   for (const bool fixed_local : {true, false}) {
@@ -282,7 +86,7 @@ void draw_cells(const Study& study, const std::vector<Cell>& cells, const std::s
   }
 }
 
-std::string final_table(const Study& study, const std::vector<Cell>& cells) {
+std::string final_table(const PublishedStudy& study, const std::vector<Cell>& cells) {
   const std::string global = "accuracy_percent";
   const std::string own = "personalised_accuracy_percent";
   std::vector<std::vector<std::string>> rows{{"tau_L, tau_G", "H-FL", "published", "HN-PFL", "published",
@@ -332,7 +136,7 @@ struct Reach {
   }
 };
 
-std::string energy_table(const Study& study, const std::vector<Cell>& cells) {
+std::string energy_table(const PublishedStudy& study, const std::vector<Cell>& cells) {
   const double level = study.study().level;
   std::vector<std::vector<std::string>> rows{{"tau_L, tau_G", "H-FL it.", "HN-PFL it.", "saving %",
                                               "published saving %", "H-FL kJ", "HN-PFL kJ", "kJ at 289.659 J",
@@ -393,7 +197,7 @@ std::string csv_of(const std::string& markdown) {
   return text;
 }
 
-std::vector<Cell> run_cells(const Study& study, std::span<const Periods> settings) {
+std::vector<Cell> run_cells(const PublishedStudy& study, std::span<const Periods> settings) {
   const Method control_method = control(study.base());
   for (const Periods& periods : settings) {
     study.kept().expect_runs(study.seeds_at(periods) * (periods.local * periods.global == 1 ? 3 : 2));
@@ -412,8 +216,8 @@ std::vector<Cell> run_cells(const Study& study, std::span<const Periods> setting
 }
 
 // The pictures and tables of a setting, with all periods that are wanted: after a title, and words on it.
-std::string reproduce_setting(const Study& study, const ReproduceOptions& options, const std::string& title,
-                              const std::string& words) {
+std::string reproduce_setting(const PublishedStudy& study, const ReproduceOptions& options,
+                              const std::string& title, const std::string& words) {
   const std::vector<Cell> cells = run_cells(study, wanted_periods(options));
   draw_cells(study, cells, "accuracy_percent", "acc", "accuracy of the global model (%)");
   draw_cells(study, cells, "loss_nats", "loss", "loss of the global model (nats)");
@@ -432,17 +236,18 @@ std::string reproduce_setting(const Study& study, const ReproduceOptions& option
 }  // namespace
 
 std::string reproduce_published(const LearningStudy& data, const ReproduceOptions& options, KeptRuns& kept) {
-  return reproduce_setting(Study(data, options, kept, "published"), options, "published setting", "");
+  return reproduce_setting(PublishedStudy(data, options, kept, "published"), options, "published setting",
+                           "");
 }
 
 std::string reproduce_text(const LearningStudy& data, const ReproduceOptions& options, KeptRuns& kept) {
-  return reproduce_setting(Study(data, options, kept, "text"), options, "the paper's text",
+  return reproduce_setting(PublishedStudy(data, options, kept, "text"), options, "the paper's text",
                            "One local iteration is one mini-batch step. The published columns, and the "
                            "published constants of energy, are of the study with epochs. ");
 }
 
 std::string reproduce_energy(const LearningStudy& data, const ReproduceOptions& options, KeptRuns& kept) {
-  const Study study(data, options, kept, "published");
+  const PublishedStudy study(data, options, kept, "published");
   const std::vector<Periods> settings = wanted_periods(options);
   const std::size_t seeds = std::max<std::size_t>(1, options.seeds);
   kept.expect_runs(2 * seeds * settings.size());

@@ -8,7 +8,9 @@
 // clang-format off
 #include "skein/nn/kernels_registers.h"
 #include "skein/nn/kernels_products.h"
+#include "skein/nn/kernels_updates.h"
 #include "skein/nn/kernels_pools.h"
+#include "skein/nn/kernels_routes.h"
 // clang-format on
 
 namespace skein::nn::SKEIN_KERNELS {
