@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t least_low_rank_weights = 16384;
 // Samples that go through the network together when nothing is learnt from them: enough to keep the vector
 // units busy, no more, as each takes memory for what all layers give.
-constexpr std::size_t scoring_batch = 32;
+constexpr std::size_t scoring_batch = 8;
 // What operations that follow each other give to each other should stay in the second cache.
 constexpr std::size_t cached_bytes = std::size_t{384} << 10U;
 
