@@ -323,8 +323,7 @@ void add_reproduce_command(CLI::App& program) {
                    "energy table needs them")
       ->check(CLI::IsMember({"published", "energy", "text", "fair"}));
   learning
-      ->add_option("--periods", options->periods,
-                   "Of all parts but fair: 1,1 and so on; without, all seven")
+      ->add_option("--periods", options->periods, "Of all parts but fair: 1,1 and so on; without, all seven")
       ->type_name("L,G")
       ->check(CLI::IsMember({"1,1", "1,2", "1,4", "1,8", "2,1", "4,1", "8,1"}));
   learning->add_flag("--quick", options->quick, "Minutes instead of hours: fewer iterations and settings");

@@ -184,7 +184,7 @@ TEST_F(Reproduce, RunsAgainWhatStartsFromAnotherStarter) {
   EXPECT_THAT(before, HasSubstr("starter-seed1-"));
   const fs::path starter = at("scenarios/paper/radioml-starter.toml");
   std::string text = read_file(starter, 1 << 20);
-  const std::string iterations = "iterations = 20";
+  const std::string iterations = "iterations = 100";
   ASSERT_NE(text.find(iterations), std::string::npos);
   text.replace(text.find(iterations), iterations.size(), "iterations = 10");
   write_file(starter, text);
