@@ -7,8 +7,8 @@ builds Skein and runs this. Both train the same networks on as much data with as
 global model on the test set after every iteration. PyTorch runs with 1 thread and with as many as Skein, and the
 faster of the two counts: batches of 4 gain little from threads. The whole curve, 40 iterations, is compared, by the
 time of these few: PyTorch's loop alone, and the whole command of Skein, which also reads the data, evaluates the
-initial model and personalises the last one (runs of 1 and of N + 1 iterations tell what these cost). Memory is the
-peak of the whole process. The exit code is 1 if a target is missed.
+initial model and personalises the last one (runs of 1 and of N + 1 iterations, N at least 4, tell what these cost).
+Memory is the peak of the whole process. The exit code is 1 if a target is missed.
 """
 
 import argparse
