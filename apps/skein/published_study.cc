@@ -111,20 +111,12 @@ Scenario PublishedStudy::load(const Periods& periods, const std::vector<std::str
   return scenario;
 }
 
-Runs PublishedStudy::run(const Method& method, const Periods& periods, std::size_t seeds) const {
-  Runs runs;
-  for (std::size_t seed = 1; seed <= seeds; ++seed) {
-    runs.add(kept_.run(scenario(method, periods, seed), name_of(method, periods, seed)));
-  }
-  return runs;
-}
-
-Runs PublishedStudy::run_to_level(const Method& method, const Periods& periods, std::size_t seeds) const {
+Runs PublishedStudy::run(const Method& method, const Periods& periods, std::size_t seeds, Until until) const {
   Runs runs;
   for (std::size_t seed = 1; seed <= seeds; ++seed) {
     Scenario wanted = scenario(method, periods, seed);
     std::string run_name = name_of(method, periods, seed);
-    if (!kept_.has(wanted, run_name)) {
+    if (until == Until::level && !kept_.has(wanted, run_name)) {
       wanted.learning.target_accuracy_percent = study_.level;
       run_name += fmt::format("-to{:g}", study_.level);
     }

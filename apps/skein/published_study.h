@@ -51,9 +51,10 @@ class PublishedStudy {
   PublishedStudy(const LearningStudy& study, const ReproduceOptions& options, KeptRuns& kept,
                  std::string kind);
 
-  [[nodiscard]] Runs run(const Method& method, const Periods& periods, std::size_t seeds) const;
-  // The same, each ended where the level of the energy table is reached; a whole run where there is one.
-  [[nodiscard]] Runs run_to_level(const Method& method, const Periods& periods, std::size_t seeds) const;
+  // level: each run ends where it reaches that of the energy table, but is whole where a whole one is kept.
+  enum class Until { end, level };
+  [[nodiscard]] Runs run(const Method& method, const Periods& periods, std::size_t seeds,
+                         Until until = Until::end) const;
   [[nodiscard]] std::size_t seeds_at(const Periods& periods) const;
 
   [[nodiscard]] std::optional<Curve> published(const Method& method, const Periods& periods,

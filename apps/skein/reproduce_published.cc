@@ -254,8 +254,8 @@ std::string reproduce_energy(const LearningStudy& data, const ReproduceOptions& 
   std::vector<Cell> cells;
   for (const Periods& periods : settings) {
     cells.push_back({.periods = periods,
-                     .h_fl = study.run_to_level(h_fl(), periods, seeds),
-                     .hn_pfl = study.run_to_level(hn_pfl(), periods, seeds)});
+                     .h_fl = study.run(h_fl(), periods, seeds, PublishedStudy::Until::level),
+                     .hn_pfl = study.run(hn_pfl(), periods, seeds, PublishedStudy::Until::level)});
   }
   const std::string energy = energy_table(study, cells);
   write_file(kept.directory() / "energy_to_level.csv", csv_of(energy));
