@@ -266,6 +266,13 @@ Values measure_choices(FairStudy& study, const std::array<FairStudy::Choice, aim
   return values;
 }
 
+// Nothing is known of the spread of one.
+std::string interval(std::span<const double> values, bool signs) {
+  const MeanInterval i = mean_interval(values);
+  return (signs ? fmt::format("{:+.1f}", i.mean) : fmt::format("{:.1f}", i.mean)) +
+         (values.size() > 1 ? fmt::format(" +- {:.1f}", i.half_width) : "");
+}
+
 std::string interval(const SeedValues& values) {
   std::vector<double> found;
   for (const std::optional<double>& one : values) {
@@ -276,10 +283,8 @@ std::string interval(const SeedValues& values) {
   if (found.empty()) {
     return "diverged";
   }
-  const MeanInterval i = mean_interval(found);
-  return fmt::format(
-      "{:.1f} +- {:.1f}{}", i.mean, i.half_width,
-      found.size() < values.size() ? fmt::format(" ({} of {} seeds)", found.size(), values.size()) : "");
+  return interval(found, false) +
+         (found.size() < values.size() ? fmt::format(" ({} of {} seeds)", found.size(), values.size()) : "");
 }
 
 // Seed by seed, where neither diverged: both saw the same data and started from the same model.
@@ -290,11 +295,7 @@ std::string difference(const SeedValues& a, const SeedValues& b) {
       gains.push_back(*a[i] - *b[i]);
     }
   }
-  if (gains.empty()) {
-    return "-";
-  }
-  const MeanInterval i = mean_interval(gains);
-  return fmt::format("{:+.1f} +- {:.1f}", i.mean, i.half_width);
+  return gains.empty() ? "-" : interval(gains, true);
 }
 
 // "0.03 / 0.01, own step 0.1"

@@ -15,6 +15,7 @@ namespace skein {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -203,6 +204,10 @@ TEST_F(Reproduce, ComparesFairlyOnlyWithLabelsThatThereAre) {
   EXPECT_THAT(outcome.out, HasSubstr("2 labels"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("5 labels")));
   EXPECT_THAT(outcome.out, HasSubstr("Dirichlet 0.3"));
+  EXPECT_THAT(outcome.out, HasSubstr("| HN-PFL minus H-FL, inner step 0.1 |"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr(" +- 0.0"))) << "one seed has no interval";
+  EXPECT_THAT(outcome.out, ContainsRegex("\n\\| 0\\.003 \\| +global \\| +[0-9.]+ \\| +[+-][0-9.]+ \\|"));
+  EXPECT_THAT(outcome.out, ContainsRegex("\n\\| +0\\.3 \\| +global \\|"));
 }
 
 TEST_F(Reproduce, TracksDriftAndKeepsAgentsAndMissions) {
