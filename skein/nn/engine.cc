@@ -103,6 +103,8 @@ struct Engine<T>::Workspace {
 
   // ---- one way through the network
 
+  enum class Masks { none, drawn, kept };
+
   [[nodiscard]] bool is_linear(std::size_t i) const { return plan.steps[i].operation->linear_outputs() != 0; }
   [[nodiscard]] bool feeds_linear(std::size_t i) const {
     std::size_t next = i + 1;
@@ -177,7 +179,7 @@ struct Engine<T>::Workspace {
     return weights;
   }
 
-  void start(Pass<T>& pass, const T* features, std::size_t size, bool tangent) {
+  void start(Pass<T>& pass, const T* features, std::size_t size, bool tangent, Masks masks) {
     const std::size_t num_steps = plan.steps.size();
     pass.size = size;
     pass.memory.resize(num_steps);
@@ -200,32 +202,19 @@ struct Engine<T>::Workspace {
       m.x_tangent = x_tangent;
       m.x = x;
       m.sources = &sources[i];
-      m.y = values_of(pass, i, m.rows());
+      m.y = in_place(i, masks) ? writable(x) : values_of(pass, i, m.rows());
       x = {m.y.data, m.y.stride};
       x_tangent = tangent;
     }
   }
 
-  enum class Masks { none, drawn, kept };
-
   // `direction` gives tangents. Masks::kept takes dropout's masks as they are.
   void forward(Pass<T>& pass, const Point<T>& point, const Point<T>* direction, const Batch<T>& batch,
                Masks masks, RandomStream* stream) {
-    start(pass, batch.features, batch.size, direction != nullptr);
-    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-      const Operation<T>& operation = *plan.steps[i].operation;
-      Memory<T>& m = pass.memory[i];
-      if (i > 0) {  // a dropout before that drops nothing is left out
-        m.x = {pass.memory[i - 1].y.data, pass.memory[i - 1].y.stride};
-      }
-      if (operation.is_dropout()) {
-        if (masks == Masks::none) {
-          m.y = {const_cast<T*>(m.x.data), m.x.stride};  // NOLINT: read only, as the next one's input
-          continue;
-        }
-        if (masks == Masks::drawn) {
-          operation.draw(m, *stream);
-        }
+    start(pass, batch.features, batch.size, direction != nullptr, masks);
+    if (masks == Masks::drawn) {
+      for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+        plan.steps[i].operation->draw(pass.memory[i], *stream);
       }
     }
     for_groups([&](std::size_t begin, std::size_t end) {
@@ -240,6 +229,16 @@ struct Engine<T>::Workspace {
   }
   [[nodiscard]] bool skips(std::size_t i, Masks masks) const {
     return plan.steps[i].operation->is_dropout() && masks == Masks::none;
+  }
+  // A dropout drops where its inputs are, if nobody needs these any more, and where its gradients are.
+  [[nodiscard]] bool in_place(std::size_t i, Masks masks) const {
+    return skips(i, masks) ||
+           (plan.steps[i].operation->is_dropout() && i > 0 && !plan.steps[i - 1].operation->needs_outputs());
+  }
+  // Rows that an operation reads are in buffers of the pass or the workspace, or are the network's input,
+  // which nobody writes to.
+  static Rows<T> writable(Rows<const T> rows) {
+    return {const_cast<T*>(rows.data), rows.stride};  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   }
   void forward_one(Pass<T>& pass, const Point<T>& point, const Point<T>* direction, std::size_t i) {
     const Operation<T>& operation = *plan.steps[i].operation;
@@ -280,12 +279,8 @@ struct Engine<T>::Workspace {
         continue;
       }
       Memory<T>& before = pass.memory[i - 1];
-      if (skips(i, masks)) {
-        before.dy = m.dy;
-      } else {
-        m.dx = gradients_of(pass, i - 1, m.rows());
-        before.dy = {m.dx.data, m.dx.stride};
-      }
+      m.dx = plan.steps[i].operation->is_dropout() ? writable(m.dy) : gradients_of(pass, i - 1, m.rows());
+      before.dy = {m.dx.data, m.dx.stride};
     }
     std::vector<std::array<std::size_t, 2>> groups;
     for_groups([&](std::size_t begin, std::size_t end) { groups.push_back({begin, end}); });

@@ -117,6 +117,8 @@ class Operation {
   [[nodiscard]] virtual bool is_dropout() const { return false; }
   // Whether it can be given a part of the batch, from Memory's begin to its end, part after part.
   [[nodiscard]] virtual bool by_sample() const { return false; }
+  // Whether backward reads y.
+  [[nodiscard]] virtual bool needs_outputs() const { return false; }
 
   // y from x. `v` is the direction's part for this layer; nullptr without tangents.
   virtual void forward(Memory<T>& memory, const Weights<T>& w, const Weights<T>* v,

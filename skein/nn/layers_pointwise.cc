@@ -18,13 +18,14 @@ template class Operation<double>;
 namespace {
 
 // Rule has forward(x row, y row, size) and backward(x row, y row, dy row, dx row, size), written for any kind
-// of row.
+// of row, and says whether the latter needs y.
 template <class T, class Rule>
 class RowByRow final : public Operation<T> {
  public:
   explicit RowByRow(std::size_t size) : size_(size) {}
 
   [[nodiscard]] bool by_sample() const override { return true; }
+  [[nodiscard]] bool needs_outputs() const override { return Rule::needs_outputs; }
 
   void forward(Memory<T>& m, const Weights<T>& /*w*/, const Weights<T>* /*v*/,
                Scratch<T>& /*scratch*/) const override {
@@ -66,6 +67,8 @@ class RowByRow final : public Operation<T> {
 };
 
 struct ReluRule {
+  static constexpr bool needs_outputs = false;
+
   static void forward(const auto& x, const auto& y, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) {
       const auto in = x.get(i);
@@ -81,6 +84,8 @@ struct ReluRule {
 };
 
 struct TanhRule {
+  static constexpr bool needs_outputs = true;
+
   static void forward(const auto& x, const auto& y, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) {
       y.set(i, hyperbolic_tangent(x.get(i)));
@@ -95,6 +100,8 @@ struct TanhRule {
 };
 
 struct SigmoidRule {
+  static constexpr bool needs_outputs = true;
+
   static void forward(const auto& x, const auto& y, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) {
       y.set(i, logistic(x.get(i)));
@@ -109,6 +116,8 @@ struct SigmoidRule {
 };
 
 struct SoftmaxRule {
+  static constexpr bool needs_outputs = true;
+
   static void forward(const auto& x, const auto& y, std::size_t size) {
     using Number = decltype(y.get(0));
     auto largest = value_of(x.get(0));
