@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -166,25 +167,34 @@ void train_repeatedly(const TrainOptions& options, const Scenario& scenario) {
   const fs::path directory = output_directory(options.common, scenario);
   std::vector<std::size_t> seeds;
   std::vector<TrainingRecord> last;
+  std::exception_ptr divergence;  // the first; the other seeds go on
   ordered_json summary;
+  for (const char* name : {"summary.json", "repeats.csv"}) {  // of runs before
+    fs::remove(directory / name);
+  }
   {
     Progress progress(options.common, scenario.run.name);
     for (std::size_t i = 0; i < options.repeat; ++i) {
       Scenario repeated = scenario;
       repeated.run.seed = scenario.run.seed + i;
-      const TrainingOutcome outcome =
-          train_one(repeated, options, directory / fmt::format("seed_{}", repeated.run.seed), pool,
-                    [&](double fraction) {
-                      progress.show("training", (static_cast<double>(i) + fraction) /
-                                                    static_cast<double>(options.repeat));
-                    });
-      seeds.push_back(repeated.run.seed);
-      last.push_back(outcome.records.back());
-      if (i == 0) {
+      try {
+        const TrainingOutcome outcome =
+            train_one(repeated, options, directory / fmt::format("seed_{}", repeated.run.seed), pool,
+                      [&](double fraction) {
+                        progress.show("training", (static_cast<double>(i) + fraction) /
+                                                      static_cast<double>(options.repeat));
+                      });
+        seeds.push_back(repeated.run.seed);
+        last.push_back(outcome.records.back());
         summary = outcome.summary;
+        write_file(directory / "repeats.csv", repeats_csv(seeds, last));
+      } catch (const Divergence&) {
+        divergence = divergence ? divergence : std::current_exception();
       }
-      write_file(directory / "repeats.csv", repeats_csv(seeds, last));
     }
+  }
+  if (seeds.empty()) {
+    std::rethrow_exception(divergence);
   }
   TextTable table({"<after the last iteration", "mean", "deviation", "95 % interval"});
   for (const std::string_view key : {"seed", "directory", "last", "wall_s"}) {
@@ -192,6 +202,7 @@ void train_repeatedly(const TrainOptions& options, const Scenario& scenario) {
   }
   summary["directory"] = directory.string();
   summary["seeds"] = seeds;
+  summary["diverged"] = options.repeat - seeds.size();
   for (const Measure& measure : measures()) {
     std::vector<double> values;
     for (const TrainingRecord& record : last) {
@@ -214,8 +225,13 @@ void train_repeatedly(const TrainOptions& options, const Scenario& scenario) {
   if (options.common.json()) {
     fmt::print("{}", dump(summary));
   } else if (options.common.talks()) {
-    fmt::print("{}, seeds {} to {}\n\n{}\nWrote repeats.csv, summary.json and a directory per seed to {}\n",
-               title(scenario, summary), seeds.front(), seeds.back(), table.text(), directory.string());
+    fmt::print("{}, seeds {} to {}{}\n\n{}\nWrote repeats.csv, summary.json and a directory per seed to {}\n",
+               title(scenario, summary), scenario.run.seed, scenario.run.seed + options.repeat - 1,
+               divergence ? fmt::format(", without {} that diverged", options.repeat - seeds.size()) : "",
+               table.text(), directory.string());
+  }
+  if (divergence) {
+    std::rethrow_exception(divergence);
   }
 }
 

@@ -30,6 +30,9 @@ class RunFiles {
  public:
   RunFiles(fs::path directory, const Scenario& scenario, std::size_t num_swarms)
       : directory_(std::move(directory)), num_swarms_(num_swarms) {
+    for (const char* name : {"summary.json", "metrics.csv", "models"}) {  // of a run before
+      fs::remove_all(directory_ / name);
+    }
     write_file(directory_ / "scenario.toml", resolved_scenario(scenario));
   }
 

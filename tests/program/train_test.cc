@@ -149,6 +149,8 @@ TEST_F(Train, DivergenceHasItsOwnExitCode) {
       "--set learning.algorithm=h_fl --set 'learning.step_schedule=[[0, 0.01], [2, 10]]' "
       "--set learning.network.preset=layers --set learning.iterations=40 "
       "--set 'learning.network.layers=[\"linear 100\", \"linear 100\", \"linear 100\", \"linear 10\"]' ";
+  ASSERT_EQ(train("--quiet --out here").exit_code, 0);  // whose models must not stay
+  ASSERT_TRUE(exists("here/models"));
   const Outcome outcome = train(absurd + "--out here");
   EXPECT_EQ(outcome.exit_code, 3) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("training diverged in local iteration"));
@@ -163,6 +165,23 @@ TEST_F(Train, DivergenceHasItsOwnExitCode) {
   EXPECT_THAT(nlohmann::json::parse(json.out)["diverged"].get<std::string>(),
               HasSubstr("in local iteration"));
   EXPECT_GE(nlohmann::json::parse(content("there/summary.json"))["diverged"]["iteration"].get<int>(), 3);
+}
+
+// At a step where some seeds diverge, the others are there, and counted.
+TEST_F(Train, OneSeedsDivergenceLeavesTheOthers) {
+  const Outcome outcome = train(
+      "--repeat 6 --out many --set learning.algorithm=h_fl --set learning.step=1 --set "
+      "learning.iterations=40 "
+      "--set learning.network.preset=layers "
+      "--set 'learning.network.layers=[\"linear 100\", \"linear 100\", \"linear 100\", \"linear 10\"]'");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.out, HasSubstr("seeds 1 to 6, without "));
+  EXPECT_THAT(outcome.err, HasSubstr("training diverged in local iteration"));
+  const auto summary = nlohmann::json::parse(content("many/summary.json"));
+  EXPECT_GT(summary["seeds"].size(), 0U);
+  EXPECT_EQ(summary["seeds"].size() + summary["diverged"].get<std::size_t>(), 6U);
+  EXPECT_EQ(num_lines("many/repeats.csv"), 1 + summary["seeds"].size());
+  EXPECT_TRUE(exists("many/seed_6/summary.json"));
 }
 
 TEST_F(Train, RefusesWrongInputAndWritesNothing) {
