@@ -99,11 +99,13 @@ Scenario PublishedStudy::load(const Periods& periods, const std::vector<std::str
   std::vector<std::string> all{fmt::format("learning.local_period={}", periods.local),
                                fmt::format("learning.global_period={}", periods.global),
                                fmt::format("run.seed={}", seed), "learning.gradient_points=0"};
-  if (options_.quick) {
+  if (options_.quick && is_published()) {
     all.emplace_back("learning.iterations=8");
+  } else if (options_.quick) {  // of single steps
+    all.insert(all.end(), {"learning.iterations=24", "learning.evaluation_period=8"});
   }
-  all.insert(all.end(), settings.begin(), settings.end());
   all.insert(all.end(), options_.common.settings.begin(), options_.common.settings.end());
+  all.insert(all.end(), settings.begin(), settings.end());  // the control's step, whatever H-FL has
   Scenario scenario = load_scenario(file_, {.settings = all});
   // Counted in global aggregations, and meant in local iterations: as often for all periods.
   std::size_t& evaluation_period = scenario.learning.evaluation_period;

@@ -51,6 +51,36 @@ void require_data_of(const ReproduceOptions& options) {
   faults.throw_if_any();
 }
 
+// Throws InputError with every setting that the parts choose themselves, under whose titles other runs would
+// stand.
+void refuse_chosen_settings(const ReproduceOptions& options) {
+  const auto asked = [&](const char* part) {
+    return options.parts.empty() || std::ranges::find(options.parts, part) != options.parts.end();
+  };
+  std::vector<std::string> chosen{"run.seed", "learning.algorithm", "learning.target_accuracy_percent"};
+  if (asked("published") || asked("energy") || asked("text")) {
+    chosen.insert(chosen.end(), {"learning.local_period", "learning.global_period"});
+  }
+  if (asked("fair")) {
+    chosen.insert(chosen.end(),
+                  {"learning.meta_gradient", "learning.step", "learning.meta_step", "learning.inner_step"});
+  }
+  Faults faults;
+  if (options.common.seed) {
+    faults.add({"", "--seed", fmt::format("{}", *options.common.seed),
+                "seeds are counted from 1: --seeds N takes so many"});
+  }
+  for (const std::string& setting : options.common.settings) {
+    const std::size_t end = setting.find('=');
+    const std::string key = setting.substr(0, end);
+    if (std::ranges::find(chosen, key) != chosen.end()) {
+      faults.add({"--set", key, end == std::string::npos ? "" : setting.substr(end + 1),
+                  "the study sets it itself; for a run of your own take `skein train`"});
+    }
+  }
+  faults.throw_if_any();
+}
+
 // Throws InputError where processes that share the learning study would not train the same.
 void refuse_other_studies(const ReproduceOptions& options) {
   if (crew().size() == 1) {
@@ -94,6 +124,7 @@ Reports reproduce_learning(const ReproduceOptions& options) {
                                      {"energy", reproduce_energy, "published", "energy.md", "published"},
                                      {"text", reproduce_text, "text"},
                                      {"fair", reproduce_fair, "fair"}};
+  refuse_chosen_settings(options);
   const fs::path out =
       options.common.out.empty() ? fs::path("runs") / "reproduce" / "learning" : fs::path(options.common.out);
   struct Piece {
@@ -128,7 +159,7 @@ Reports reproduce_learning(const ReproduceOptions& options) {
   // Each process takes the next piece when it is free, and has its directory for itself.
   const auto tell = [&](std::size_t i, const std::string& text) {
     if (options.common.talks()) {
-      fmt::print("{}\nWrote {}, tables and pictures to {}\n\n", text, pieces[i].report,
+      fmt::print("{}\nWrote {} and what it is made of to {}\n\n", text, pieces[i].report,
                  pieces[i].directory.string());
     }
   };
@@ -178,6 +209,7 @@ Reports reproduce_everything(const ReproduceOptions& options) {
     learning.data = {"fmnist"};
     learning.parts = {"published"};
   }
+  refuse_chosen_settings(learning);
   require_data_of(learning);
   Reports reports{
       write_offloading(in("offloading")) / report_file, reproduce_planning(in("planning")) / report_file,
@@ -253,7 +285,13 @@ fs::path KeptRuns::run(const Scenario& scenario, const std::string& name) {
 
 bool KeptRuns::has(const Scenario& scenario, const std::string& name) const {
   const fs::path place = directory_ / "runs" / name;
-  return fs::exists(place / "summary.json") &&
+  constexpr std::size_t most_bytes = std::size_t{16} << 20U;
+  if (!fs::exists(place / "summary.json")) {
+    return false;
+  }
+  const nlohmann::json summary =
+      nlohmann::json::parse(read_file(place / "summary.json", most_bytes), nullptr, false);
+  return summary.is_object() && summary.value("version", "") == SKEIN_VERSION &&
          same_scenario(place / "scenario.toml", resolved_scenario(scenario));
 }
 

@@ -33,8 +33,8 @@ class KeptRuns {
  public:
   KeptRuns(const ReproduceOptions& options, std::filesystem::path directory);
 
-  // The directory of a finished run of this scenario, trained now if it isn't there. A run that diverged is
-  // finished too.
+  // The directory of a finished run of this scenario, by this version of Skein, trained now if it isn't
+  // there. A run that diverged is finished too.
   std::filesystem::path run(const Scenario& scenario, const std::string& name);
   // Is it finished?
   [[nodiscard]] bool has(const Scenario& scenario, const std::string& name) const;

@@ -149,9 +149,11 @@ class FairStudy {
     if (fs::exists(place)) {
       cell = json::parse(read_file(place, most_bytes), nullptr, false);
     }
-    if (!cell.is_object() || cell.value("scenario", "") != digest) {
+    if (!cell.is_object() || cell.value("scenario", "") != digest ||
+        cell.value("version", "") != SKEIN_VERSION) {
       cell = train(scenario, seed == tuning_seed ? tuning_data(scenario) : runs_.data(scenario));
       cell["scenario"] = digest;
+      cell["version"] = SKEIN_VERSION;
       cell["tested_on"] = tested_on;
       cell["settings"] = all;
       write_file(place, cell.dump(1) + "\n");

@@ -121,7 +121,7 @@ TEST_F(Reproduce, ComparesFairlyAndKeepsItsCells) {
 }
 
 TEST_F(Reproduce, TakesTheTextSetting) {
-  const Outcome outcome = reproduce("--part text --set learning.iterations=40");
+  const Outcome outcome = reproduce("--part text");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("the paper's text"));
   const std::string place = "here/quick/mnist/text/";
@@ -129,15 +129,56 @@ TEST_F(Reproduce, TakesTheTextSetting) {
     EXPECT_THAT(content(place + "final.csv"), HasSubstr(periods));
     EXPECT_THAT(content(place + "energy.csv"), HasSubstr(periods));
   }
-  EXPECT_THAT(content(place + "loss_fixed_tau_l.csv"), HasSubstr("\"HN-PFL, ours\",40,"));
+  EXPECT_THAT(content(place + "loss_fixed_tau_l.csv"), HasSubstr("\"HN-PFL, ours\",24,"));
   const std::string accuracy = content(place + "accuracy_fixed_tau_g.csv");
   EXPECT_THAT(accuracy, Not(HasSubstr("published")));
-  EXPECT_THAT(accuracy, HasSubstr("\"tau_L = 1, tau_G = 1\",\"HN-PFL, ours\",10,"));
-  EXPECT_THAT(accuracy, HasSubstr("\"tau_L = 4, tau_G = 1\",\"HN-PFL, ours\",8,"))
-      << "every second aggregation, about every 10 iterations";
+  for (const std::string local : {"1", "4"}) {
+    for (const std::string iteration : {"8", "16"}) {
+      EXPECT_THAT(accuracy,
+                  HasSubstr("\"tau_L = " + local + ", tau_G = 1\",\"HN-PFL, ours\"," + iteration + ","));
+    }
+  }
 
   ASSERT_EQ(reproduce("--part text --periods 4,1").exit_code, 0);
   EXPECT_THAT(content(place + "final.csv"), Not(HasSubstr("\"1, 1\"")));
+}
+
+// Settings that the study chooses would stand under titles that are not theirs.
+TEST_F(Reproduce, RefusesWhatItChoosesItself) {
+  const Outcome outcome = reproduce(
+      "--seed 3 --set run.seed=7 --set learning.local_period=2 --set learning.algorithm=h_fl"
+      " --set learning.target_accuracy_percent=45 --set learning.step=0.1");
+  EXPECT_EQ(outcome.exit_code, 2);
+  for (const std::string key : {"--seed", "run.seed", "learning.local_period", "learning.algorithm",
+                                "learning.target_accuracy_percent", "learning.step"}) {
+    EXPECT_THAT(outcome.err, HasSubstr(key));
+  }
+  EXPECT_FALSE(fs::exists(at("here")));
+}
+
+// Whatever step H-FL is given, the control has HN-PFL's.
+TEST_F(Reproduce, ControlKeepsItsStep) {
+  ASSERT_EQ(reproduce("--part published --periods 1,1 --set learning.step=0.5").exit_code, 0);
+  const std::string runs = "here/quick/mnist/published/runs/";
+  EXPECT_THAT(content(runs + "h_fl-L1-G1-seed1/scenario.toml"), HasSubstr("\nstep = 0.5\n"));
+  EXPECT_THAT(content(runs + "h_fl_control-L1-G1-seed1/scenario.toml"), HasSubstr("\nstep = 0.01\n"));
+}
+
+TEST_F(Reproduce, RunsAgainWhatAnotherVersionMade) {
+  const std::string words = "--part published --periods 1,1";
+  const std::string summary = "here/quick/mnist/published/runs/h_fl-L1-G1-seed1/summary.json";
+  ASSERT_EQ(reproduce(words).exit_code, 0);
+  std::string text = content(summary);
+  const std::size_t place = text.find("\"version\": \"");
+  ASSERT_NE(place, std::string::npos);
+  text.insert(place + 12, "9");
+  write_file(at(summary), text);
+  const auto other =
+      fs::last_write_time(at("here/quick/mnist/published/runs/hn_pfl-L1-G1-seed1/summary.json"));
+  ASSERT_EQ(reproduce(words).exit_code, 0);
+  EXPECT_NE(content(summary), text);
+  EXPECT_EQ(fs::last_write_time(at("here/quick/mnist/published/runs/hn_pfl-L1-G1-seed1/summary.json")),
+            other);
 }
 
 // Deep linear networks with steps of size 10 leave the numbers in a few updates.
