@@ -100,11 +100,9 @@ bool draw(const Figure& figure, const std::filesystem::path& directory, const st
   write_file(directory / plan, script(figure, unfinished));
   const auto result = run_process({"gnuplot", plan}, directory);
   std::filesystem::remove(directory / plan);
-  if (!result) {
+  if (!result || result->exit_code != 0) {
+    std::filesystem::remove(directory / unfinished);
     return false;
-  }
-  if (result->exit_code != 0) {
-    throw std::runtime_error("gnuplot failed: " + result->output);
   }
   std::filesystem::rename(directory / unfinished, directory / (name + ".svg"));
   return true;

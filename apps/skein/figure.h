@@ -35,7 +35,8 @@ inline constexpr const char* orange = "#D55E00";
 inline constexpr const char* green = "#009E73";
 inline constexpr const char* purple = "#CC79A7";
 
-// Writes NAME.csv (the numbers) and NAME.svg (the picture). False if gnuplot is not there; the numbers are.
+// Writes NAME.csv (the numbers) and NAME.svg (the picture). False if there is no gnuplot, or it
+// failed; the numbers are there.
 bool draw(const Figure& figure, const std::filesystem::path& directory, const std::string& name);
 
 }  // namespace skein::app

@@ -331,7 +331,8 @@ std::string reproduce_offloading(const ReproduceOptions& options, const fs::path
             "met):\n\n" +
             markdown_table(methods) + "\n";
     if (!draw(behaviour_figure, directory, std::string(setting) + "-behaviour")) {
-      text += "There are no pictures, as gnuplot is not here; their numbers are in the .csv files.\n\n";
+      text +=
+          "There are no pictures, as gnuplot is not here or failed; their numbers are in the .csv files.\n\n";
     }
     const auto is_met = [](const auto& networks) {
       return std::ranges::any_of(networks, [](const auto& outcomes) {

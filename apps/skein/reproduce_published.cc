@@ -46,9 +46,11 @@ struct Cell {
   std::optional<Runs> control;
 };
 
-void draw_cells(const PublishedStudy& study, const std::vector<Cell>& cells, const std::string& column,
+// False without pictures.
+bool draw_cells(const PublishedStudy& study, const std::vector<Cell>& cells, const std::string& column,
                 const std::string& quantity, const std::string& y_label) {
   const Method control_method = control(study.base());
+  bool drawn = true;
   for (const bool fixed_local : {true, false}) {
     Figure figure{.title = fmt::format("{}: {}", study.study().title,
                                        fixed_local ? "tau_L = 1, tau_G varied" : "tau_G = 1, tau_L varied"),
@@ -80,10 +82,12 @@ void draw_cells(const PublishedStudy& study, const std::vector<Cell>& cells, con
     if (figure.panels.empty()) {
       continue;
     }
-    draw(figure, study.kept().directory(),
-         fmt::format("{}_{}", quantity == "acc" ? "accuracy" : "loss",
-                     fixed_local ? "fixed_tau_l" : "fixed_tau_g"));
+    drawn = draw(figure, study.kept().directory(),
+                 fmt::format("{}_{}", quantity == "acc" ? "accuracy" : "loss",
+                             fixed_local ? "fixed_tau_l" : "fixed_tau_g")) &&
+            drawn;
   }
+  return drawn;
 }
 
 std::string final_table(const PublishedStudy& study, const std::vector<Cell>& cells) {
@@ -219,8 +223,13 @@ std::vector<Cell> run_cells(const PublishedStudy& study, std::span<const Periods
 std::string reproduce_setting(const PublishedStudy& study, const ReproduceOptions& options,
                               const std::string& title, const std::string& words) {
   const std::vector<Cell> cells = run_cells(study, wanted_periods(options));
-  draw_cells(study, cells, "accuracy_percent", "acc", "accuracy of the global model (%)");
-  draw_cells(study, cells, "loss_nats", "loss", "loss of the global model (nats)");
+  const bool accuracies_drawn =
+      draw_cells(study, cells, "accuracy_percent", "acc", "accuracy of the global model (%)");
+  const bool losses_drawn = draw_cells(study, cells, "loss_nats", "loss", "loss of the global model (nats)");
+  const std::string pictures = accuracies_drawn && losses_drawn
+                                   ? ""
+                                   : "\nThere are no pictures, as gnuplot is not here or failed; their "
+                                     "numbers are in the .csv files.\n";
   const std::string final = final_table(study, cells);
   const std::string energy = energy_table(study, cells);
   write_file(study.kept().directory() / "final.csv", csv_of(final));
@@ -228,9 +237,9 @@ std::string reproduce_setting(const PublishedStudy& study, const ReproduceOption
   return fmt::format(
       "## {}, {}\n\n{}Accuracy in percent after {} local iterations: of the global model on the whole test "
       "set, and (own) of the personalised models on their swarms' labels. With several seeds: mean +- "
-      "deviation.\n\n{}\nEnergy to reach {:g} %. {}\n\n{}",
+      "deviation.\n\n{}\nEnergy to reach {:g} %. {}\n\n{}{}",
       study.study().title, title, words, study.base().learning.iterations, final, study.study().level,
-      energy_words, energy);
+      energy_words, energy, pictures);
 }
 
 }  // namespace
