@@ -79,6 +79,9 @@ nn::Architecture read_network(const Scenario& scenario, Faults& faults) {
     if (const std::size_t outputs = nn::shapes(network).back().size(); outputs != classes) {
       misfit(fmt::format("ends with {} outputs; {} has {} classes", outputs, source.name, classes));
     }
+    if (nn::num_parameters(network) == 0) {
+      misfit("has nothing to learn: a network needs a convolution, a linear layer or an LSTM");
+    }
   }
   return network;
 }

@@ -122,6 +122,10 @@ TEST(ScenarioNetwork, MustFitTheData) {
   EXPECT_THAT(
       faults_in("[learning.network]\npreset = \"layers\"\nlayers = [\"linear 9\"]"),
       ElementsAre(fault("learning.network.layers", "ends with 9 outputs; fashion-mnist has 10 classes")));
+  EXPECT_THAT(
+      faults_in("[data]\nsource = \"synthetic\"\n[data.synthetic]\nheight = 2\nwidth = 5\nclasses = 10\n"
+                "[learning.network]\npreset = \"layers\"\nlayers = [\"relu\", \"dropout 0.5\"]"),
+      ElementsAre(fault("learning.network.layers", "has nothing to learn")));
   EXPECT_THAT(faults_in("[data]\nsource = \"radioml\"\n[learning.network]\npreset = \"cifar10_cnn\""),
               ElementsAre(AllOf(fault("learning.network.preset", "layer 1: kernel 5x5 is larger"),
                                 Field(&Fault::value, "\"cifar10_cnn\""))));
