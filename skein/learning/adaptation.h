@@ -25,8 +25,8 @@ struct AdaptationSetup {
 };
 
 // For each step size: every worker takes one gradient step from the model, each swarm averages its workers'
-// models, weighted by their data, and is tested on the test set with its own mix of labels; the mean accuracy
-// over swarms, from 0 to 1. A step of size 0 tests the model as it is. Throws Divergence.
+// models, weighted by the points of their steps, and is tested on the test set with its own mix of labels;
+// the mean accuracy over swarms, from 0 to 1. A step of size 0 tests the model as it is. Throws Divergence.
 std::vector<double> accuracy_after_step(const Model& model, std::span<const double> step_sizes,
                                         const AdaptationSetup& setup, ThreadPool& pool);
 

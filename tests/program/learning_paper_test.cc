@@ -59,6 +59,10 @@ TEST_P(LearningPaper, EndsWithinFivePointsOfThePublishedCurves) {
   const std::string data = GetParam();
   const Row row = reproduce(data, "--part published --periods 1,1 --seeds 3", "final.csv").at(0);
   ASSERT_EQ(row.at("tau_L, tau_G").at(0), "1, 1");
+  for (const char* method : {"H-FL", "HN-PFL"}) {
+    EXPECT_EQ(row.at(method).at(0).find("seeds"), std::string::npos)
+        << "some diverged: " << row.at(method).at(0);
+  }
   const double plain = std::stod(row.at("H-FL").at(0));
   const double meta = std::stod(row.at("HN-PFL").at(0));
   EXPECT_NEAR(plain, std::stod(row.at("published").at(0)), 5.0);
