@@ -22,7 +22,7 @@ import torch.nn.functional as functional
 INNER_STEP = 1e-3
 META_STEP = 1e-3
 DIFFERENCE_STEP = 1e-3
-FEWEST_UPDATES = 3  # of each setting, if they fit into five times its share of the seconds
+FEWEST_UPDATES = 3  # of each setting
 WARM_UP = 0.2  # seconds: the first updates are slower, while the heap finds its size
 
 # Channels, height and width of a sample, then: convolution (filters, kernel), pool (kernel, stride), linear
@@ -131,7 +131,7 @@ def median_seconds(network, kind, size, setting, seconds):
             now = time.perf_counter(), time.process_time()
             times.append((now[0] - before[0], now[1] - before[1]))
             spent = now[0] - start
-            if (spent > seconds and len(times) >= FEWEST_UPDATES) or spent > 5 * seconds:
+            if spent > seconds and len(times) >= FEWEST_UPDATES:
                 return tuple(statistics.median(each) for each in zip(*times))
 
 
