@@ -53,7 +53,8 @@ std::string script(const Figure& figure, const std::string& output) {
     most_series = std::max(most_series, panel.series.size());
   }
   std::string text = fmt::format(
-      "set terminal svg size {},{} dynamic background rgb 'white' font 'sans-serif,13'\nset output {}\n"
+      "set terminal svg size {},{} dynamic background rgb 'white' font 'sans-serif,13' noenhanced\nset "
+      "output {}\n"
       "set multiplot layout {},{} title {}\nset grid lc rgb '#dddddd'\nset key below center samplen 2\n"
       "set xlabel {}\nset ylabel {}\n",
       480 * columns, (300 + 19 * most_series) * rows + 30, quoted(output), rows, columns,
