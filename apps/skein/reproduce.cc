@@ -298,7 +298,6 @@ bool KeptRuns::has(const Scenario& scenario, const std::string& name) const {
 fs::path KeptRuns::keep(const Scenario& scenario, const std::string& name) {
   const fs::path place = directory_ / "runs" / name;
   if (!has(scenario, name)) {
-    fs::remove(place / "summary.json");  // what marks a run as finished
     try {
       train_into(scenario, data(scenario), place, pool_,
                  [&](double fraction) { show("training", fraction); });

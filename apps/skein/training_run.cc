@@ -30,7 +30,8 @@ class RunFiles {
  public:
   RunFiles(fs::path directory, const Scenario& scenario, std::size_t num_swarms)
       : directory_(std::move(directory)), num_swarms_(num_swarms) {
-    for (const char* name : {"summary.json", "metrics.csv", "models"}) {  // of a run before
+    // Of a run before; the summary, which marks a run as finished, is the first to go.
+    for (const char* name : {"summary.json", "metrics.csv", "models"}) {
       fs::remove_all(directory_ / name);
     }
     write_file(directory_ / "scenario.toml", resolved_scenario(scenario));
