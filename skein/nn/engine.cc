@@ -120,6 +120,13 @@ struct Engine<T>::Workspace {
     }
     return is_linear(i);
   }
+  // What a ReLU made zero passes no gradient back, nor does what a dropout behind it dropped.
+  [[nodiscard]] bool has_dead_zeros(std::size_t i) const {
+    while (i > 0 && plan.steps[i - 1].operation->is_dropout()) {
+      --i;
+    }
+    return i > 0 && plan.steps[i - 1].operation->ends_with_relu();
+  }
   Rows<T> values_of(Pass<T>& pass, std::size_t i, std::size_t rows) {
     return reserved_rows(feeds_linear(i) ? pass.values[i] : values[i], rows, plan.steps[i].size);
   }
@@ -200,6 +207,7 @@ struct Engine<T>::Workspace {
       m.size = size;
       m.tangent = tangent;
       m.x_tangent = x_tangent;
+      m.dead_zeros = has_dead_zeros(i);
       m.x = x;
       m.sources = &sources[i];
       m.y = in_place(i, masks) ? writable(x) : values_of(pass, i, m.rows());

@@ -1,5 +1,9 @@
 #include "skein/nn/kernels.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>  // its functions are always inlined, none is left for the linker
+#endif
+
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__)
 #define SKEIN_KERNELS avx512
 #define SKEIN_KERNELS_NAME "avx512"

@@ -9,6 +9,7 @@
 #include "skein/nn/kernels_registers.h"
 #include "skein/nn/kernels_products.h"
 #include "skein/nn/kernels_updates.h"
+#include "skein/nn/kernels_sparse.h"
 #include "skein/nn/kernels_pools.h"
 #include "skein/nn/kernels_routes.h"
 // clang-format on
@@ -24,6 +25,10 @@ inline constexpr Kernels<T> table{.name = SKEIN_KERNELS_NAME,
                                   .transpose = transpose<T>,
                                   .outer_products = outer_products<T>,
                                   .rank_update = rank_update<T>,
+                                  .multiply_sparse = multiply_sparse<T>,
+                                  .rank_update_sparse = rank_update_sparse<T>,
+                                  .dot_products_where = dot_products_where<T>,
+                                  .backward_sparse = backward_sparse<T>,
                                   .add_rows = add_rows<T>,
                                   .pool = pool<T>,
                                   .pool_tangent = pool_tangent<T>,

@@ -309,11 +309,16 @@ void pack_tails(const Product<T>& p, T* tails) {
                                : pack_tails_as<T, narrow_register>(p, tail, tails);
 }
 
-// The common dimension is cut so that a block of B stays in the first cache. A large B comes from memory: the
-// next block is fetched ahead.
+// The most of the common dimension that is one block, so that it stays in the first cache.
+template <class T>
+inline std::size_t longest_block(std::size_t columns) {
+  return smaller(larger(6144 / padded<T>(columns), 32), 256);
+}
+
+// A large B comes from memory: the next block is fetched ahead.
 template <class T>
 void multiply(const Product<T>& p) {
-  const std::size_t most = smaller(larger(6144 / padded<T>(p.columns), 32), 256);
+  const std::size_t most = longest_block<T>(p.columns);
   if (p.run_length > most) {
     const bool streams = p.run_length * p.b_stride > (std::size_t{1} << 17U);
     bool first = true;

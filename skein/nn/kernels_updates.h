@@ -218,6 +218,19 @@ void update_by_rows(const RankUpdate<T>& p) {
   }
 }
 
+// Rows that an update starts from, read without asking each time whether there are any: so products and sums
+// are fused in all tiles alike.
+template <class T>
+inline constexpr T zero_row[8 * lanes<T>] = {};
+template <class T>
+struct Start {
+  const T* base;
+  std::size_t stride;
+
+  Start(const RankUpdate<T>& p, std::size_t column)
+      : base(p.base != nullptr ? p.base + column : zero_row<T>), stride(p.base != nullptr ? p.stride : 0) {}
+};
+
 // Many terms: sums stay in registers while all terms pass.
 template <class T, std::size_t bytes>
 struct UpdateTile {
@@ -249,14 +262,15 @@ struct UpdateTile {
       x += p.x_stride;
       d += p.d_stride;
     }
+    const Start<T> start(p, column);
     const V factor = all<bytes>(p.factor);
 #pragma GCC unroll 8
     for (int i = 0; i < rows; ++i) {
-      const std::size_t place = (row + i) * p.stride + column;
+      const T* base = start.base + (row + i) * start.stride;
+      T* target = p.target + (row + i) * p.stride + column;
 #pragma GCC unroll 4
       for (int j = 0; j < width; ++j) {
-        const V start = p.base != nullptr ? load<bytes>(p.base + place + j * step) : V{};
-        store<bytes>(p.target + place + j * step, start + factor * sum[i][j]);
+        store<bytes>(target + j * step, load<bytes>(base + j * step) + factor * sum[i][j]);
       }
     }
   }
@@ -279,13 +293,11 @@ void update_by_tiles(const RankUpdate<T>& p) {
   });
 }
 
+inline bool few_terms(std::size_t rank) { return rank < 8; }
+
 template <class T>
 void rank_update(const RankUpdate<T>& p) {
-  if (p.rank < 8) {
-    update_by_rows(p);
-  } else {
-    update_by_tiles(p);
-  }
+  few_terms(p.rank) ? update_by_rows(p) : update_by_tiles(p);
 }
 
 }  // namespace skein::nn::SKEIN_KERNELS

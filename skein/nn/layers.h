@@ -66,7 +66,9 @@ struct Memory {
   std::size_t begin = 0;
   std::size_t end = 0;
   bool tangent = false;
-  bool x_tangent = false;  // x has tangents too: not so at the network's input
+  bool x_tangent = false;   // x has tangents too: not so at the network's input
+  bool dead_zeros = false;  // nobody asks for dx where x is zero
+  bool sparse = false;      // of a linear layer: much of x is zero
   Rows<const T> x;
   Rows<T> y;
   Rows<const T> dy;
@@ -115,6 +117,8 @@ class Operation {
   // Outputs of a linear layer; 0 for others.
   [[nodiscard]] virtual std::size_t linear_outputs() const { return 0; }
   [[nodiscard]] virtual bool is_dropout() const { return false; }
+  // Whether it ends with a ReLU: an output of zero passes no gradient back.
+  [[nodiscard]] virtual bool ends_with_relu() const { return false; }
   // Whether it can be given a part of the batch, from Memory's begin to its end, part after part.
   [[nodiscard]] virtual bool by_sample() const { return false; }
   // Whether backward reads y.

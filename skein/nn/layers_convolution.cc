@@ -47,6 +47,7 @@ class ConvolutionOperation final : public Operation<T> {
   [[nodiscard]] std::size_t num_weights() const override { return patch_ * layer_.filters; }
   [[nodiscard]] std::size_t num_biases() const override { return layer_.filters; }
   [[nodiscard]] bool by_sample() const override { return true; }
+  [[nodiscard]] bool ends_with_relu() const override { return pool_.relu; }
 
   void forward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, Scratch<T>& scratch) const override {
     m.sources->resize(m.size * sources_of(pool_) + padding<T>);

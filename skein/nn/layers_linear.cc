@@ -19,14 +19,15 @@ class LinearOperation final : public Operation<T> {
   [[nodiscard]] std::size_t linear_outputs() const override { return outputs_; }
 
   void forward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, Scratch<T>& scratch) const override {
+    m.sparse = is_sparse(m.x, m.x_rows());
     fill_rows(m.y, m.size, w.bias);
     const Rows<T> tangents{m.y.row(m.size), m.y.stride};
     if (v != nullptr) {
       fill_rows(tangents, m.size, v->bias);
     }
-    apply(w, m.x, m.y, m.x_rows(), scratch);
+    apply(w, m.x, m.y, m.x_rows(), m.sparse, scratch);
     if (v != nullptr) {
-      apply(*v, m.x, tangents, m.size, scratch);
+      apply(*v, m.x, tangents, m.size, m.sparse, scratch);
     }
   }
 
@@ -37,10 +38,22 @@ class LinearOperation final : public Operation<T> {
     const bool wants_dx = m.dx.data != nullptr;
     for (std::size_t k = 0; k < inputs_; k += block) {
       const std::size_t rows = std::min(block, inputs_ - k);
+      if (wants_dx && v == nullptr && backward_in_one_go(m, w, sink, k, rows)) {
+        continue;
+      }
       if (wants_dx) {
-        apply_transposed(w.weight, m.dy, m.dx, m.rows(), k, rows, false, scratch);
-        if (v != nullptr) {
-          apply_transposed(v->weight, m.dy, {m.dx.row(m.size), m.dx.stride}, m.size, k, rows, true, scratch);
+        const Rows<T> tangent_dx{m.dx.row(m.size), m.dx.stride};
+        if (only_where_nonzero(m)) {
+          apply_transposed_where(m.x, w.weight, m.dy, m.dx, m.size, k, rows, false);
+          if (v != nullptr) {
+            apply_transposed_where(m.x, w.weight, tangent_dy, tangent_dx, m.size, k, rows, false);
+            apply_transposed_where(m.x, v->weight, m.dy, tangent_dx, m.size, k, rows, true);
+          }
+        } else {
+          apply_transposed(w.weight, m.dy, m.dx, m.rows(), k, rows, false, scratch);
+          if (v != nullptr) {
+            apply_transposed(v->weight, m.dy, tangent_dx, m.size, k, rows, true, scratch);
+          }
         }
       }
       if (sink.weight.target == nullptr) {
@@ -49,7 +62,7 @@ class LinearOperation final : public Operation<T> {
       const T* base = sink.weight.base;
       const auto add = [&](const LowRank<T>& term) {
         if (term.rank != 0) {
-          update(term, base, sink.weight.target, k, rows);
+          update(term, base, sink.weight.target, k, rows, m.sparse);
           base = sink.weight.target;
         }
       };
@@ -86,6 +99,21 @@ class LinearOperation final : public Operation<T> {
   static constexpr std::size_t block = 32;
   static constexpr std::size_t fewest_rows_to_transpose = 24;
   static constexpr std::size_t longest_to_transpose = 256;
+  static constexpr std::size_t least_sparse_weights = 16384;
+  static constexpr double sparse_share = 0.6;  // of numbers that are not zero
+
+  // Whether enough of x is zero to pass over it.
+  [[nodiscard]] bool is_sparse(Rows<const T> x, std::size_t rows) const {
+    if (num_weights() < least_sparse_weights) {
+      return false;
+    }
+    std::size_t nonzero = 0;
+    for (std::size_t b = 0; b < rows; ++b) {
+      nonzero += static_cast<std::size_t>(
+          std::count_if(x.row(b), x.row(b) + inputs_, [](T value) { return value != T(0); }));
+    }
+    return static_cast<double>(nonzero) < sparse_share * static_cast<double>(rows * inputs_);
+  }
 
   void fill_rows(Rows<T> rows, std::size_t count, const T* values) const {
     for (std::size_t b = 0; b < count; ++b) {
@@ -93,19 +121,47 @@ class LinearOperation final : public Operation<T> {
     }
   }
 
+  [[nodiscard]] static bool only_where_nonzero(const Memory<T>& m) {
+    return m.sparse && m.dead_zeros && m.rows() < fewest_rows_to_transpose;
+  }
+
+  // The gradient of x and the step, for inputs k to k + count, if there are kernels for that.
+  bool backward_in_one_go(const Memory<T>& m, const Weights<T>& w, const Sink<T>& sink, std::size_t k,
+                          std::size_t count) const {
+    const bool steps = sink.weight.target != nullptr;
+    if (!only_where_nonzero(m) || w.weight == nullptr || (steps && sink.weight.base != w.weight) ||
+        sink.more[0].rank != 0 || sink.more[1].rank != 0) {
+      return false;
+    }
+    return kernels<T>().backward_sparse({.rows = count,
+                                         .columns = outputs_,
+                                         .rank = m.size,
+                                         .x = m.x.data + k,
+                                         .x_stride = m.x.stride,
+                                         .d = m.dy.data,
+                                         .d_stride = m.dy.stride,
+                                         .dx = m.dx.data + k,
+                                         .dx_stride = m.dx.stride,
+                                         .factor = sink.factor,
+                                         .weight = w.weight + k * outputs_,
+                                         .target = steps ? sink.weight.target + k * outputs_ : nullptr,
+                                         .stride = outputs_});
+  }
+
   // y += x W
-  void apply(const Weights<T>& w, Rows<const T> x, Rows<T> y, std::size_t rows, Scratch<T>& scratch) const {
+  void apply(const Weights<T>& w, Rows<const T> x, Rows<T> y, std::size_t rows, bool sparse,
+             Scratch<T>& scratch) const {
     if (w.weight != nullptr) {
-      kernels<T>().multiply({.rows = rows,
-                             .columns = outputs_,
-                             .a = x.data,
-                             .a_stride = x.stride,
-                             .run_length = inputs_,
-                             .b = w.weight,
-                             .b_stride = outputs_,
-                             .c = y.data,
-                             .c_stride = y.stride,
-                             .add = true});
+      (sparse ? kernels<T>().multiply_sparse : kernels<T>().multiply)({.rows = rows,
+                                                                       .columns = outputs_,
+                                                                       .a = x.data,
+                                                                       .a_stride = x.stride,
+                                                                       .run_length = inputs_,
+                                                                       .b = w.weight,
+                                                                       .b_stride = outputs_,
+                                                                       .c = y.data,
+                                                                       .c_stride = y.stride,
+                                                                       .add = true});
     }
     const LowRank<T>& low = w.low_rank;
     if (low.rank != 0) {
@@ -158,18 +214,30 @@ class LinearOperation final : public Operation<T> {
                              .fetch = weight + (k + block) * outputs_});
       return;
     }
-    kernels<T>().dot_products({.a_count = rows,
-                               .b_count = count,
-                               .length = outputs_,
-                               .a = dy.data,
-                               .a_stride = dy.stride,
-                               .b = weight + k * outputs_,
-                               .b_stride = outputs_,
-                               .c = dx.data + k,
-                               .c_stride = dx.stride,
-                               .add = add,
-                               .zero_padded = true,
-                               .streams = num_weights() > (std::size_t{1} << 17U)});
+    kernels<T>().dot_products(transposed_product(weight, dy, dx, rows, k, count, add));
+  }
+  // The same, only where x is not zero.
+  void apply_transposed_where(Rows<const T> x, const T* weight, Rows<const T> dy, Rows<T> dx,
+                              std::size_t rows, std::size_t k, std::size_t count, bool add) const {
+    if (weight != nullptr) {
+      kernels<T>().dot_products_where(transposed_product(weight, dy, dx, rows, k, count, add), x.data + k,
+                                      x.stride);
+    }
+  }
+  DotProducts<T> transposed_product(const T* weight, Rows<const T> dy, Rows<T> dx, std::size_t rows,
+                                    std::size_t k, std::size_t count, bool add) const {
+    return {.a_count = rows,
+            .b_count = count,
+            .length = outputs_,
+            .a = dy.data,
+            .a_stride = dy.stride,
+            .b = weight + k * outputs_,
+            .b_stride = outputs_,
+            .c = dx.data + k,
+            .c_stride = dx.stride,
+            .add = add,
+            .zero_padded = true,
+            .streams = num_weights() > (std::size_t{1} << 17U)};
   }
 
   // dx += dy (f X' D)' = f (dy D') X
@@ -206,21 +274,23 @@ class LinearOperation final : public Operation<T> {
   }
 
   // The kernel's last register may reach over the last row: what is there belongs to others.
-  void update(const LowRank<T>& term, const T* base, T* target, std::size_t k, std::size_t rows) const {
+  void update(const LowRank<T>& term, const T* base, T* target, std::size_t k, std::size_t rows,
+              bool sparse) const {
     std::array<T, padding<T>> beyond;
     T* end = target + (k + rows) * outputs_;
     std::copy_n(end, padding<T>, beyond.begin());
-    kernels<T>().rank_update({.rows = rows,
-                              .columns = outputs_,
-                              .rank = term.rank,
-                              .x = term.x.data + k,
-                              .x_stride = term.x.stride,
-                              .d = term.d.data,
-                              .d_stride = term.d.stride,
-                              .factor = term.factor,
-                              .base = base != nullptr ? base + k * outputs_ : nullptr,
-                              .target = target + k * outputs_,
-                              .stride = outputs_});
+    (sparse ? kernels<T>().rank_update_sparse
+            : kernels<T>().rank_update)({.rows = rows,
+                                         .columns = outputs_,
+                                         .rank = term.rank,
+                                         .x = term.x.data + k,
+                                         .x_stride = term.x.stride,
+                                         .d = term.d.data,
+                                         .d_stride = term.d.stride,
+                                         .factor = term.factor,
+                                         .base = base != nullptr ? base + k * outputs_ : nullptr,
+                                         .target = target + k * outputs_,
+                                         .stride = outputs_});
     std::ranges::copy(beyond, end);
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "skein/base/expect.h"
 #include "skein/nn/dual.h"
@@ -19,6 +20,7 @@ namespace {
 
 // Rule has forward(x row, y row, size) and backward(x row, y row, dy row, dx row, size), written for any kind
 // of row, and says whether the latter needs y.
+struct ReluRule;
 template <class T, class Rule>
 class RowByRow final : public Operation<T> {
  public:
@@ -26,6 +28,7 @@ class RowByRow final : public Operation<T> {
 
   [[nodiscard]] bool by_sample() const override { return true; }
   [[nodiscard]] bool needs_outputs() const override { return Rule::needs_outputs; }
+  [[nodiscard]] bool ends_with_relu() const override { return std::is_same_v<Rule, ReluRule>; }
 
   void forward(Memory<T>& m, const Weights<T>& /*w*/, const Weights<T>* /*v*/,
                Scratch<T>& /*scratch*/) const override {

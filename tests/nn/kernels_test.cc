@@ -351,6 +351,115 @@ TYPED_TEST(KernelsTest, Routes) {
   }
 }
 
+// Random numbers, of which about `share` are not zero.
+template <class T>
+Vector<T> sparse_numbers(std::size_t size, double share, RandomStream& stream) {
+  Vector<T> values(size);
+  for (T& value : values) {
+    value = stream.uniform() < share ? static_cast<T>(stream.uniform(-1.0, 1.0)) : T(0);
+  }
+  return values;
+}
+
+template <class T>
+void expect_same_bits(const Vector<T>& a, const Vector<T>& b, const std::string& what) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ASSERT_EQ(a[i], b[i]) << what << ", place " << i;
+  }
+}
+
+// Zeros are passed over, and what comes out is that of the dense kernels, to the bit.
+TYPED_TEST(KernelsTest, SparseProductsAreTheDenseOnes) {
+  using T = TypeParam;
+  RandomStream stream(1, "sparse kernels");
+  for (std::uint64_t trial = 0; trial < num_trials; ++trial) {
+    const std::size_t rows = 1 + stream.below(20);
+    const std::size_t inputs = 1 + stream.below(300);
+    const std::size_t outputs = trial % 3 == 0 ? 128 : 1 + stream.below(200);
+    const std::size_t width = padded<T>(outputs);
+    const double share = stream.uniform();
+    const Vector<T> x = sparse_numbers<T>(rows * inputs, share, stream);
+    const Vector<T> w = sparse_numbers<T>(inputs * width, 1.0, stream);
+    Vector<T> d = sparse_numbers<T>(rows * width, 1.0, stream);
+    for (std::size_t row = 0; row < rows; ++row) {
+      std::fill(d.data() + row * width + outputs, d.data() + (row + 1) * width, T(0));
+    }
+    const bool add = stream.bernoulli(0.5);
+    const auto factor = static_cast<T>(stream.uniform(-1.0, 1.0));
+    for (const Kernels<T>* kernels : all_kernels<T>()) {
+      const std::string what = kernels->name + (" trial " + std::to_string(trial));
+
+      Vector<T> dense = sparse_numbers<T>(rows * width, 1.0, stream);
+      Vector<T> sparse = dense;
+      Product<T> product{.rows = rows,
+                         .columns = outputs,
+                         .a = x.data(),
+                         .a_stride = inputs,
+                         .run_length = inputs,
+                         .b = w.data(),
+                         .b_stride = width,
+                         .c = dense.data(),
+                         .c_stride = width,
+                         .add = true};
+      kernels->multiply(product);
+      product.c = sparse.data();
+      kernels->multiply_sparse(product);
+      expect_same_bits(dense, sparse, what + ": product");
+
+      Vector<T> dense_w = w;
+      Vector<T> sparse_w = w;
+      RankUpdate<T> update{.rows = inputs,
+                           .columns = outputs,
+                           .rank = rows,
+                           .x = x.data(),
+                           .x_stride = inputs,
+                           .d = d.data(),
+                           .d_stride = width,
+                           .factor = factor,
+                           .base = add ? w.data() : nullptr,
+                           .target = dense_w.data(),
+                           .stride = width};
+      kernels->rank_update(update);
+      update.target = sparse_w.data();
+      kernels->rank_update_sparse(update);
+      expect_same_bits(dense_w, sparse_w, what + ": update");
+      // In place.
+      dense_w = w;
+      sparse_w = w;
+      update.base = update.target = dense_w.data();
+      kernels->rank_update(update);
+      update.base = update.target = sparse_w.data();
+      kernels->rank_update_sparse(update);
+      expect_same_bits(dense_w, sparse_w, what + ": update in place");
+
+      const Vector<T> before = sparse_numbers<T>(rows * inputs, 1.0, stream);
+      Vector<T> dense_dx = before;
+      Vector<T> sparse_dx = before;
+      DotProducts<T> dots{.a_count = rows,
+                          .b_count = inputs,
+                          .length = outputs,
+                          .a = d.data(),
+                          .a_stride = width,
+                          .b = w.data(),
+                          .b_stride = width,
+                          .c = dense_dx.data(),
+                          .c_stride = inputs,
+                          .add = add,
+                          .zero_padded = true};
+      kernels->dot_products(dots);
+      dots.c = sparse_dx.data();
+      kernels->dot_products_where(dots, x.data(), inputs);
+      for (std::size_t i = 0; i < dense_dx.size(); ++i) {
+        if (x[i] != T(0)) {
+          ASSERT_EQ(dense_dx[i], sparse_dx[i]) << what << ": dot product " << i;
+        } else if (sparse_dx[i] != dense_dx[i]) {  // a kernel may make them all
+          ASSERT_EQ(sparse_dx[i], add ? before[i] : T(0)) << what << ": dot product " << i;
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST(KernelsTest, Transpose) {
   using T = TypeParam;
   for (const Kernels<T>* kernels : all_kernels<T>()) {
