@@ -215,9 +215,14 @@ struct Kernels {
                 Offset* origins);
   // Routes' chosen.
   void (*choose)(const Pool<T>&, const Source* source, std::uint32_t* chosen);
+  // The bits of the numbers that are not zero, of rows with padding: Routes' chosen, where a window is a
+  // place.
+  void (*choose_nonzero)(const T* values, std::size_t rows, std::size_t columns, std::uint32_t* chosen);
   // gradient[filter] += sum over windows of value * patch; what is put into the runs' padding counts for
   // nothing.
   void (*routed_outer_products)(const Routes<T>&, const T* image, T* gradient);
+  // The same by what was chosen, not by origins.
+  void (*chosen_outer_products)(const Routes<T>&, const T* image, T* gradient);
   // patch += sum over filters of value * weights[filter]; the weights' padding is zero.
   void (*routed_spread)(const Routes<T>&, const T* weights, T* image);
 };

@@ -37,7 +37,9 @@ inline constexpr Kernels<T> table{.name = SKEIN_KERNELS_NAME,
                                   .pooled_outer_products = pooled_outer_products<T>,
                                   .route = route<T>,
                                   .choose = choose<T>,
+                                  .choose_nonzero = choose_nonzero<T>,
                                   .routed_outer_products = routed_outer_products<T>,
+                                  .chosen_outer_products = chosen_outer_products<T>,
                                   .routed_spread = routed_spread<T>};
 
 }  // namespace skein::nn::SKEIN_KERNELS

@@ -102,6 +102,16 @@ void choose(const Pool<T>& p, const Source* source, std::uint32_t* chosen) {
                                         : choose_in<T, narrow_register>(p, source, chosen);
 }
 
+template <class T>
+void choose_nonzero(const T* values, std::size_t rows, std::size_t columns, std::uint32_t* chosen) {
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t begin = 0; begin < columns; begin += 32) {
+      *chosen++ = static_cast<std::uint32_t>(nonzero_bits(values + begin, smaller(32, columns - begin)));
+    }
+    values += padded<T>(columns);
+  }
+}
+
 // Some registers of a patch: where they begin in it.
 template <std::size_t bytes, class T, class Call>
 inline void for_patch_registers(const Routes<T>& p, const Call& call) {
@@ -192,8 +202,46 @@ struct RoutedSpreadTile {
   }
 };
 
+// Sums are in memory, patches in registers: every window adds to the filters that it chose.
+template <class T, std::size_t bytes>
+struct ChosenOuterTile {
+  using Function = void (*)(const Routes<T>&, const T*, const std::size_t*, T*);
+
+  template <int count>
+  static void run(const Routes<T>& p, const T* image, const std::size_t* places, T* gradient) {
+    using V = Vec<T, bytes>;
+    constexpr std::size_t step = lanes<T, bytes>;
+    const std::size_t row = p.row;
+    const std::uint32_t* chosen = p.chosen;
+    const T* values = p.values;
+    for (std::size_t window = 0; window < p.windows; ++window) {
+      for (std::size_t at = window * p.places; at < (window + 1) * p.places; ++at) {
+        V patch[count];
+#pragma GCC unroll 8
+        for (int j = 0; j < count; ++j) {
+          patch[j] = load<bytes>(image + p.corners[at] + places[j]);
+          keep(patch[j]);
+        }
+        for (std::size_t begin = 0; begin < p.filters; begin += 32) {
+#pragma GCC unroll 1
+          for (std::uint32_t bits = *chosen++; bits != 0; bits &= bits - 1) {
+            const std::size_t filter = begin + static_cast<std::size_t>(__builtin_ctz(bits));
+            const V value = all<bytes>(values[filter]);
+            T* to = gradient + filter * row;
+#pragma GCC unroll 8
+            for (int j = 0; j < count; ++j) {
+              store<bytes>(to + j * step, load<bytes>(to + j * step) + value * patch[j]);
+            }
+          }
+        }
+      }
+      values += padded<T>(p.filters);
+    }
+  }
+};
+
 template <class Tile>
-inline constexpr typename Tile::Function routed_spread_tiles[8] = {
+inline constexpr typename Tile::Function chosen_tiles[8] = {
     Tile::template run<1>, Tile::template run<2>, Tile::template run<3>, Tile::template run<4>,
     Tile::template run<5>, Tile::template run<6>, Tile::template run<7>, Tile::template run<8>};
 template <class Tile, int filters>
@@ -231,9 +279,22 @@ void routed_outer_products(const Routes<T>& p, const T* image, T* gradient) {
 }
 
 template <class T, std::size_t bytes>
+void chosen_outer_products_in(const Routes<T>& p, const T* image, T* gradient) {
+  for_patch_registers<bytes>(p, [&](std::size_t begin, std::size_t count, const std::size_t* places) {
+    chosen_tiles<ChosenOuterTile<T, bytes>>[count - 1](p, image, places, gradient + begin);
+  });
+}
+
+template <class T>
+void chosen_outer_products(const Routes<T>& p, const T* image, T* gradient) {
+  whole_runs(p) ? chosen_outer_products_in<T, whole_register>(p, image, gradient)
+                : chosen_outer_products_in<T, narrow_register>(p, image, gradient);
+}
+
+template <class T, std::size_t bytes>
 void routed_spread_in(const Routes<T>& p, const T* weights, T* image) {
   for_patch_registers<bytes>(p, [&](std::size_t begin, std::size_t count, const std::size_t* places) {
-    routed_spread_tiles<RoutedSpreadTile<T, bytes>>[count - 1](p, weights + begin, places, image);
+    chosen_tiles<RoutedSpreadTile<T, bytes>>[count - 1](p, weights + begin, places, image);
   });
 }
 

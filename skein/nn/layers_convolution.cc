@@ -4,9 +4,10 @@
 // row of a patch is kernel width * channels numbers in a row. Each image goes through all steps while it is
 // in the cache.
 //
-// Backward there are two ways. Where pooled windows do not overlap, a window's gradient goes to one of its
-// places, another for each filter: sums over windows (Routes) have a quarter of the products, or less, that
-// sums over all places have. Otherwise the gradient is spread out as a plane.
+// Backward, where pooled windows do not overlap, a window's gradient goes to one of its places, another for
+// each filter: sums over windows (Routes) have a quarter of the products, or less, that sums over all places
+// have. Otherwise the gradient is spread out as a plane. Behind windows that overlap, most of that is zero:
+// routes again, with one place for each pixel of the plane.
 
 #include <algorithm>
 
@@ -74,6 +75,8 @@ class ConvolutionOperation final : public Operation<T> {
       routed_backward(m, w, v, sink, scratch);
     } else if (m.dx.data == nullptr && patch_ <= longest_small_patch) {
       small_patch_backward(m, v, sink, scratch);
+    } else if (!router_.apart() && 2 * router_.row() <= 3 * patch_) {
+      sparse_plane_backward(m, w, v, sink, scratch);
     } else {
       plane_backward(m, w, v, sink, scratch);
     }
@@ -131,6 +134,50 @@ class ConvolutionOperation final : public Operation<T> {
     }
   }
 
+  void sparse_plane_backward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, const Sink<T>& sink,
+                             Scratch<T>& scratch) const {
+    const bool wants_dx = m.dx.data != nullptr;
+    const T* weights = wants_dx ? by_filter(w.weight, m.starts(), scratch, weight_slots) : nullptr;
+    const T* direction =
+        wants_dx && v != nullptr ? by_filter(v->weight, m.starts(), scratch, direction_slots) : nullptr;
+    const std::size_t gradient_size = layer_.filters * router_.row();
+    T* gradient = sums(m, gradient_size + filters_, scratch);
+    T* bias_gradient = gradient + gradient_size;
+    T* image_gradient = scratch.get(image_gradient_slot, gradient_size);
+    for (std::size_t b = m.begin; b < m.end; ++b) {
+      const Source* sources = m.sources->data() + b * sources_of(pool_);
+      const Routes<T> plain = plane_routes(m.dy.row(b), sources, scratch, plane_slot, scratch.routes.chosen);
+      const Routes<T> last =  // the tangents, if there are any
+          v != nullptr ? plane_routes(m.dy.row(m.size + b), sources, scratch, tangent_plane_slot,
+                                      scratch.routes.tangent_chosen)
+                       : plain;
+      std::fill_n(image_gradient, gradient_size, T(0));
+      kernels<T>().chosen_outer_products(last, readable_image(m.x.row(b), scratch), image_gradient);
+      kernels<T>().add_rows(last.values, corners_.size(), layer_.filters, bias_gradient);
+      if (v != nullptr && m.x_tangent) {
+        kernels<T>().chosen_outer_products(plain, readable_image(m.x.row(m.size + b), scratch),
+                                           image_gradient);
+      }
+      for (std::size_t i = 0; i < gradient_size; ++i) {
+        gradient[i] += image_gradient[i];
+      }
+      if (wants_dx) {
+        spread_routes(plain, last, weights, direction, m, b, scratch);
+      }
+    }
+    if (m.ends()) {
+      pour_by_filter(gradient, bias_gradient, sink, scratch);
+    }
+  }
+  // The gradient of the convolution's output, each pixel of it a window with one place.
+  Routes<T> plane_routes(const T* dy, const Source* sources, Scratch<T>& scratch, std::size_t slot,
+                         std::vector<std::uint32_t>& chosen) const {
+    T* plane = scratch.get(slot, corners_.size() * filters_);
+    std::fill_n(plane, corners_.size() * filters_, T(0));
+    kernels<T>().pool_backward(pool_, dy, sources, plane);
+    return router_.of_plane(plane, corners_, chosen);
+  }
+
   void routed_backward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, const Sink<T>& sink,
                        Scratch<T>& scratch) const {
     const bool wants_dx = m.dx.data != nullptr;
@@ -154,18 +201,21 @@ class ConvolutionOperation final : public Operation<T> {
         kernels<T>().routed_outer_products(plain, readable_image(m.x.row(m.size + b), scratch), gradient);
       }
       if (wants_dx) {
-        write_image(m.dx.row(b), scratch,
-                    [&](T* image) { kernels<T>().routed_spread(plain, weights, image); });
-        if (v != nullptr) {
-          write_image(m.dx.row(m.size + b), scratch, [&](T* image) {
-            kernels<T>().routed_spread(last, weights, image);
-            kernels<T>().routed_spread(plain, direction, image);
-          });
-        }
+        spread_routes(plain, last, weights, direction, m, b, scratch);
       }
     }
     if (m.ends()) {
       pour_by_filter(gradient, bias_gradient, sink, scratch);
+    }
+  }
+  void spread_routes(const Routes<T>& plain, const Routes<T>& last, const T* weights, const T* direction,
+                     Memory<T>& m, std::size_t b, Scratch<T>& scratch) const {
+    write_image(m.dx.row(b), scratch, [&](T* image) { kernels<T>().routed_spread(plain, weights, image); });
+    if (direction != nullptr) {
+      write_image(m.dx.row(m.size + b), scratch, [&](T* image) {
+        kernels<T>().routed_spread(last, weights, image);
+        kernels<T>().routed_spread(plain, direction, image);
+      });
     }
   }
 
@@ -233,6 +283,7 @@ class ConvolutionOperation final : public Operation<T> {
     gradient_slot,
     image_slot,
     spread_slot,
+    image_gradient_slot,
     weight_slots,  // and the next two
     direction_slots = weight_slots + 3,
   };

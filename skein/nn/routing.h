@@ -13,6 +13,7 @@ namespace skein::nn {
 struct RouteBuffers {
   std::vector<Offset> origins;
   std::vector<std::uint32_t> chosen;
+  std::vector<std::uint32_t> tangent_chosen;
 };
 
 template <class T>
@@ -66,6 +67,19 @@ class Router {
       routes.corners = corners_.data();
       routes.chosen = buffers.chosen.data();
     }
+    return routes;
+  }
+  // Routes of what is not zero in a plane: every pixel is a window of one place.
+  Routes<T> of_plane(const T* plane, const std::vector<Offset>& plane_corners,
+                     std::vector<std::uint32_t>& chosen) const {
+    Routes<T> routes = patch_;
+    routes.windows = plane_corners.size();
+    routes.places = 1;
+    routes.values = plane;
+    routes.corners = plane_corners.data();
+    chosen.resize(routes.windows * ((routes.filters + 31) / 32));
+    kernels<T>().choose_nonzero(plane, routes.windows, routes.filters, chosen.data());
+    routes.chosen = chosen.data();
     return routes;
   }
   // Other values on the same routes.
