@@ -37,16 +37,35 @@ RandomStream::RandomStream(std::uint64_t seed, std::string_view purpose, std::sp
   }
 }
 
-std::uint64_t RandomStream::bits() {
-  const std::uint64_t result = std::rotl(state_[0] + state_[3], 23) + state_[0];
-  const std::uint64_t t = state_[1] << 17U;
-  state_[2] ^= state_[0];
-  state_[3] ^= state_[1];
-  state_[1] ^= state_[2];
-  state_[0] ^= state_[3];
-  state_[2] ^= t;
-  state_[3] = std::rotl(state_[3], 45);
+inline std::uint64_t RandomStream::next(State& state) {
+  const std::uint64_t result = std::rotl(state[0] + state[3], 23) + state[0];
+  const std::uint64_t t = state[1] << 17U;
+  state[2] ^= state[0];
+  state[3] ^= state[1];
+  state[1] ^= state[2];
+  state[0] ^= state[3];
+  state[2] ^= t;
+  state[3] = std::rotl(state[3], 45);
   return result;
+}
+
+std::uint64_t RandomStream::bits() { return next(state_); }
+
+void RandomStream::fill(std::span<std::uint16_t> words) {
+  State state = state_;  // in registers
+  std::size_t i = 0;
+  for (; i + 4 <= words.size(); i += 4) {
+    const std::uint64_t four = next(state);
+    words[i] = static_cast<std::uint16_t>(four);
+    words[i + 1] = static_cast<std::uint16_t>(four >> 16U);
+    words[i + 2] = static_cast<std::uint16_t>(four >> 32U);
+    words[i + 3] = static_cast<std::uint16_t>(four >> 48U);
+  }
+  for (std::uint64_t rest = i < words.size() ? next(state) : 0; i < words.size(); ++i) {
+    words[i] = static_cast<std::uint16_t>(rest);
+    rest >>= 16U;
+  }
+  state_ = state;
 }
 
 double RandomStream::uniform() { return static_cast<double>(bits() >> 11U) * 0x1p-53; }

@@ -26,6 +26,8 @@ class RandomStream {
 
   // 64 random bits.
   std::uint64_t bits();
+  // 16 random bits each: four from every bits(), the lowest first.
+  void fill(std::span<std::uint16_t> words);
 
   // In [0, 1), a multiple of 2^-53.
   double uniform();
@@ -69,6 +71,8 @@ class RandomStream {
 
  private:
   RandomStream(std::uint64_t seed, std::string_view purpose, std::span<const std::uint64_t> ids);
+
+  static std::uint64_t next(State& state);
 
   State state_;
 };

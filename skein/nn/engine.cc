@@ -454,7 +454,7 @@ struct Engine<T>::Workspace {
     minus.memory.resize(plan.steps.size());
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
       if (plan.steps[i].operation->is_dropout()) {
-        minus.memory[i].values = plus.memory[i].values;
+        minus.memory[i].drawn = plus.memory[i].drawn;
       }
     }
     forward(minus, behind, nullptr, batch, masks == Masks::none ? masks : Masks::kept, nullptr);

@@ -176,6 +176,13 @@ struct Routes {
   std::size_t row = 0;  // of weights and gradients: num_runs * padded(run_length)
 };
 
+// What is drawn below `below`, of 65536, is dropped, and the rest scaled.
+template <class T>
+struct Drop {
+  std::uint32_t below = 0;
+  T scale = T(1);
+};
+
 template <class T>
 struct Kernels {
   const char* name;
@@ -200,6 +207,8 @@ struct Kernels {
   bool (*backward_sparse)(const SparseBackward<T>&);
   // sum += the sum of `count` rows; both padded with places that count for nothing.
   void (*add_rows)(const T* rows, std::size_t count, std::size_t columns, T* sum);
+  // out = in, or 0 where what was drawn says so; they may be the same.
+  void (*drop)(const Drop<T>&, const T* in, const std::uint16_t* drawn, std::size_t count, T* out);
   // Output pixels are `channels` apart, sources padded(channels). A window has fewer than `no_source` places.
   void (*pool)(const Pool<T>&, const T* in, T* out, Source* source);
   // out = in at each output's source, 0 where it has none.

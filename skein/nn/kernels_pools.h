@@ -29,6 +29,20 @@ inline __attribute__((always_inline)) Mask<T, bytes> all_sources(std::size_t pla
   return static_cast<Source>(place) - Mask<T, bytes>{};
 }
 
+template <class T>
+void drop(const Drop<T>& p, const T* in, const std::uint16_t* drawn, std::size_t count, T* out) {
+  const Mask<T, whole_register> below = static_cast<int>(p.below) - Mask<T, whole_register>{};
+  const Vec<T> scale = all<whole_register>(p.scale);
+  std::size_t i = 0;
+  for (; i + lanes<T> <= count; i += lanes<T>) {
+    const Mask<T, whole_register> here = load_source<T, whole_register>(drawn + i);
+    store(out + i, here >= below ? load(in + i) * scale : Vec<T>{});
+  }
+  for (; i < count; ++i) {
+    out[i] = drawn[i] >= p.below ? in[i] * p.scale : T(0);
+  }
+}
+
 // Calls work(corner of the window in the input, output pixel) for each output pixel, in order.
 template <class T, class Work>
 inline __attribute__((always_inline)) void for_windows(const Pool<T>& p, const Work& work) {

@@ -163,7 +163,7 @@ struct MultiplyTile {
         if constexpr (streams) {
 #pragma GCC unroll 4
           for (int j = 0; j < width; ++j) {
-            __builtin_prefetch(next + j * step);
+            __builtin_prefetch(next + j * step, 0, 2);
           }
           next += next_stride;
         }
@@ -355,7 +355,7 @@ void dot_tile(const DotProducts<T>& p, std::size_t i0, std::size_t j0) {
     b[j] = p.b + (j0 + j) * p.b_stride;
   }
   Vec<T> sum[a_rows][b_rows] = {};
-  const std::size_t ahead = 8 * p.b_stride;
+  const std::size_t ahead = 32 * p.b_stride;
   const std::size_t whole = (p.zero_padded ? padded<T>(p.length) : p.length) / lanes<T> * lanes<T>;
 #pragma GCC unroll 1
   for (std::size_t k = 0; k < whole; k += lanes<T>) {
@@ -370,7 +370,7 @@ void dot_tile(const DotProducts<T>& p, std::size_t i0, std::size_t j0) {
       Vec<T> right = load(b[j] + k);
       keep(right);
       if constexpr (streams) {
-        __builtin_prefetch(b[j] + k + ahead);
+        __builtin_prefetch(b[j] + k + ahead, 0, 2);
       }
 #pragma GCC unroll 5
       for (int i = 0; i < a_rows; ++i) {

@@ -90,7 +90,7 @@ inline constexpr typename Tile::Function sparse_tiles[most_sparse_registers] = {
     Tile::template run<5>, Tile::template run<6>, Tile::template run<7>, Tile::template run<8>};
 
 // With fewer rows, waiting for all that is fetched takes longer than what is saved.
-inline constexpr std::size_t fewest_rows_to_fetch = 8;
+inline constexpr std::size_t fewest_rows_to_fetch = 1;
 
 // Fetches one of `parts` equal parts of so many numbers, into the second cache.
 template <class T>
@@ -210,7 +210,7 @@ void dot_products_where(const DotProducts<T>& p, const T* where, std::size_t whe
 
 inline constexpr std::size_t most_sparse_terms = 32;
 inline constexpr std::size_t most_backward_rows = 32;
-inline constexpr std::size_t rows_ahead = 8;
+inline constexpr std::size_t rows_ahead = 32;
 
 // Adds to each of `count` words a bit for each row of X that is not zero there.
 template <class T>
@@ -326,7 +326,7 @@ struct SparseBackwardTile {
       for (int j = 0; j < width; ++j) {
         weight[j] = load(p.weight + k * p.stride + j * lanes<T>);
         keep(weight[j]);
-        __builtin_prefetch(p.weight + (k + rows_ahead) * p.stride + j * lanes<T>);
+        __builtin_prefetch(p.weight + (k + rows_ahead) * p.stride + j * lanes<T>, 0, 2);
         sum[j] = factor_last ? Vec<T>{} : weight[j];
       }
 #pragma GCC unroll 1

@@ -75,6 +75,7 @@ struct Memory {
   Rows<T> dx;  // data nullptr: not wanted
   std::vector<std::uint16_t>* sources = nullptr;
   Vector<T> values{};
+  std::vector<std::uint16_t> drawn{};  // of a dropout: a random number for each value
 
   [[nodiscard]] bool starts() const { return begin == 0; }
   [[nodiscard]] bool ends() const { return end == size; }

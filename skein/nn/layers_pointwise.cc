@@ -6,6 +6,7 @@
 
 #include "skein/base/expect.h"
 #include "skein/nn/dual.h"
+#include "skein/nn/kernels.h"
 #include "skein/nn/layers.h"
 
 namespace skein::nn {
@@ -163,18 +164,8 @@ class DropoutOperation final : public Operation<T> {
   [[nodiscard]] bool by_sample() const override { return true; }
 
   void draw(Memory<T>& m, RandomStream& stream) const override {
-    const std::size_t count = m.size * size_;
-    if (m.values.size() < count + 3) {
-      m.values = Vector<T>(count + 3);
-    }
-    const T factors[2] = {T(0), scale_};
-    for (std::size_t i = 0; i < count; i += 4) {
-      std::uint64_t bits = stream.bits();
-      for (std::size_t j = 0; j < 4; ++j) {
-        m.values[i + j] = factors[(bits & 0xFFFF) >= dropped_ ? 1 : 0];
-        bits >>= 16;
-      }
-    }
+    m.drawn.resize(m.size * size_);
+    stream.fill(m.drawn);
   }
 
   void forward(Memory<T>& m, const Weights<T>& /*w*/, const Weights<T>* /*v*/,
@@ -192,19 +183,13 @@ class DropoutOperation final : public Operation<T> {
  private:
   void mask(const Memory<T>& m, Rows<const T> from, Rows<T> to) const {
     for (std::size_t b = m.begin; b < m.end; ++b) {
-      mask_row(m, b, from.row(b), to.row(b));
+      const std::uint16_t* drawn = m.drawn.data() + b * size_;
+      kernels<T>().drop({dropped_, scale_}, from.row(b), drawn, size_, to.row(b));
       if (m.tangent) {
-        mask_row(m, b, from.row(m.size + b), to.row(m.size + b));
+        kernels<T>().drop({dropped_, scale_}, from.row(m.size + b), drawn, size_, to.row(m.size + b));
       }
     }
   }
-  void mask_row(const Memory<T>& m, std::size_t b, const T* in, T* out) const {
-    const T* factors = m.values.data() + b * size_;
-    for (std::size_t i = 0; i < size_; ++i) {
-      out[i] = in[i] * factors[i];
-    }
-  }
-
   std::size_t size_;
   std::uint32_t dropped_;
   T scale_;

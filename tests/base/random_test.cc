@@ -176,6 +176,23 @@ TEST(RandomState, ARestoredStreamGoesOn) {
   EXPECT_NE(restored.state(), stream.state());
 }
 
+// Four words from every bits(), the lowest first; what is left of the last is not used.
+TEST(Random, FilledWordsAreTheBits) {
+  for (std::size_t size = 0; size < 12; ++size) {
+    RandomStream filling(3, "words", size);
+    RandomStream counting = filling;
+    std::vector<std::uint16_t> words(size);
+    filling.fill(words);
+    for (std::size_t i = 0; i < size; i += 4) {
+      const std::uint64_t bits = counting.bits();
+      for (std::size_t j = i; j < std::min(i + 4, size); ++j) {
+        EXPECT_EQ(words[j], bits >> (16 * (j - i)) & 0xFFFF) << "word " << j << " of " << size;
+      }
+    }
+    EXPECT_EQ(filling.state(), counting.state());
+  }
+}
+
 class RandomOfSeed : public testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomOfSeed, testing::Values(0, 1, 2, 42, 1ULL << 63U));
 

@@ -58,6 +58,21 @@ const std::vector<Layers>& networks() {
       {"low rank before dropout",
        {1, 10, 20},
        {"linear 96", "dropout 0.3", "linear 180", "tanh", "linear 3"}},
+      // Linear layers whose inputs are mostly zeros, with and without kernels for both parts of their
+      // backward pass in one go; gradients behind pools that overlap.
+      {"zeros behind relu and dropout",
+       {1, 1, 20},
+       {"linear 320", "relu", "dropout 0.5", "linear 64", "tanh", "linear 3"}},
+      {"more zeros behind relu and dropout",
+       {1, 1, 5},
+       {"linear 172", "relu", "dropout 0.6", "linear 96", "tanh", "linear 3"}},
+      {"zeros of which some count",
+       {1, 1, 20},
+       {"linear 320", "tanh", "dropout 0.5", "linear 64", "tanh", "linear 3"}},
+      {"dropout behind overlapping pools",
+       {6, 6, 1},
+       {"conv 8 2x2", "tanh", "dropout 0.3", "conv 5 2x2", "relu", "pool 2x2 stride 1", "dropout 0.5",
+        "conv 9 2x2", "tanh", "linear 3"}},
       // A few samples of these fill the cache: batches go through in parts.
       {"large images",
        {20, 20, 2},

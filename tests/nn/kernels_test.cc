@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -323,6 +324,8 @@ TYPED_TEST(KernelsTest, Routes) {
       Vector<T> spread(image.size());
       kernels->routed_outer_products(routes, image.data(), gradient.data());
       kernels->routed_spread(routes, weights.data(), spread.data());
+      Vector<T> chosen_gradient(gradient.size());
+      kernels->chosen_outer_products(routes, image.data(), chosen_gradient.data());
 
       Vector<T> expected_gradient(gradient.size());
       Vector<T> expected_spread(spread.size());
@@ -345,6 +348,7 @@ TYPED_TEST(KernelsTest, Routes) {
       for (std::size_t i = 0; i < gradient.size(); ++i) {
         const bool counts_here = i % padded<T>(routes.run_length) < routes.run_length;
         ASSERT_TRUE(!counts_here || gradient[i] == expected_gradient[i]) << "place " << i;
+        ASSERT_TRUE(!counts_here || chosen_gradient[i] == expected_gradient[i]) << "place " << i;
       }
       ASSERT_TRUE(std::ranges::equal(spread, expected_spread));
     }
@@ -456,6 +460,133 @@ TYPED_TEST(KernelsTest, SparseProductsAreTheDenseOnes) {
           ASSERT_EQ(sparse_dx[i], add ? before[i] : T(0)) << what << ": dot product " << i;
         }
       }
+    }
+  }
+}
+
+// The same in one go, where a kernel takes these sizes at all.
+TYPED_TEST(KernelsTest, SparseBackwardIsBothInOneGo) {
+  using T = TypeParam;
+  RandomStream stream(1, "sparse backward");
+  std::size_t taken = 0;
+  for (std::uint64_t trial = 0; trial < num_trials; ++trial) {
+    const std::size_t rank = 1 + stream.below(32);
+    const std::size_t rows = 1 + stream.below(32);
+    const std::size_t columns = 8 * (1 + stream.below(16));
+    const Vector<T> x = sparse_numbers<T>(rank * 32, stream.uniform(), stream);
+    const Vector<T> w = sparse_numbers<T>(rows * columns, 1.0, stream);
+    const Vector<T> d = sparse_numbers<T>(rank * columns, 1.0, stream);
+    const bool steps = trial % 4 != 0;
+    const bool in_place = trial % 4 == 1;
+    for (const Kernels<T>* kernels : all_kernels<T>()) {
+      SCOPED_TRACE(std::string(kernels->name) + ", trial " + std::to_string(trial));
+      Vector<T> target = w;
+      const Vector<T> old_dx = sparse_numbers<T>(rank * 32, 1.0, stream);
+      Vector<T> dx = old_dx;
+      if (!kernels->backward_sparse({.rows = rows,
+                                     .columns = columns,
+                                     .rank = rank,
+                                     .x = x.data(),
+                                     .x_stride = 32,
+                                     .d = d.data(),
+                                     .d_stride = columns,
+                                     .dx = dx.data(),
+                                     .dx_stride = 32,
+                                     .factor = T(-0.125),
+                                     .weight = in_place ? target.data() : w.data(),
+                                     .target = steps ? target.data() : nullptr,
+                                     .stride = columns})) {
+        expect_same_bits(target, w, "target left alone");
+        expect_same_bits(dx, old_dx, "dx left alone");
+        continue;
+      }
+      ++taken;
+      Vector<T> expected = w;
+      if (steps) {
+        kernels->rank_update({.rows = rows,
+                              .columns = columns,
+                              .rank = rank,
+                              .x = x.data(),
+                              .x_stride = 32,
+                              .d = d.data(),
+                              .d_stride = columns,
+                              .factor = T(-0.125),
+                              .base = w.data(),
+                              .target = expected.data(),
+                              .stride = columns});
+      }
+      expect_same_bits(target, expected, "target");
+      for (std::size_t b = 0; b < rank; ++b) {
+        for (std::size_t k = 0; k < 32; ++k) {
+          double product = 0.0;
+          double size = 0.0;
+          for (std::size_t n = 0; n < columns; ++n) {
+            const double term =
+                static_cast<double>(d[b * columns + n]) * static_cast<double>(w[k % rows * columns + n]);
+            product += term;
+            size += std::abs(term);
+          }
+          const std::size_t at = b * 32 + k;
+          if (k >= rows) {
+            ASSERT_EQ(dx[at], old_dx[at]);
+          } else if (x[at] == T(0)) {
+            ASSERT_EQ(dx[at], T(0));
+          } else {
+            ASSERT_NEAR(dx[at], product,
+                        size * static_cast<double>(columns) * std::numeric_limits<T>::epsilon());
+          }
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(taken > 0 || avx512_kernels<T>() == nullptr);
+}
+
+TYPED_TEST(KernelsTest, ChoosesWhatIsNotZero) {
+  using T = TypeParam;
+  for (const Kernels<T>* kernels : all_kernels<T>()) {
+    for (std::uint64_t trial = 0; trial < num_trials; ++trial) {
+      SCOPED_TRACE(std::string(kernels->name) + ", trial " + std::to_string(trial));
+      RandomStream stream(1, "choose", trial);
+      const std::size_t rows = 1 + stream.below(9);
+      const std::size_t columns = 1 + stream.below(100);
+      const Vector<T> values = sparse_numbers<T>(rows * padded<T>(columns), 0.5, stream);
+      const std::size_t words = (columns + 31) / 32;
+      std::vector<std::uint32_t> chosen(rows * words + 1, 7U);
+      kernels->choose_nonzero(values.data(), rows, columns, chosen.data());
+      for (std::size_t i = 0; i < rows * words * 32; ++i) {
+        const std::size_t column = i % (words * 32);
+        const bool nonzero =
+            column < columns && values[i / (words * 32) * padded<T>(columns) + column] != T(0);
+        ASSERT_EQ((chosen[i / 32] >> (i % 32)) & 1U, nonzero ? 1U : 0U) << "bit " << i;
+      }
+      ASSERT_EQ(chosen.back(), 7U);
+    }
+  }
+}
+
+// In place or not, with a probability of nothing, something, nearly all.
+TYPED_TEST(KernelsTest, Drop) {
+  using T = TypeParam;
+  for (const Kernels<T>* kernels : all_kernels<T>()) {
+    for (std::uint64_t trial = 0; trial < num_trials; ++trial) {
+      SCOPED_TRACE(std::string(kernels->name) + ", trial " + std::to_string(trial));
+      RandomStream stream(1, "drop", trial);
+      const std::size_t count = 1 + stream.below(70);
+      const Vector<T> in = sparse_numbers<T>(count, 0.8, stream);
+      std::vector<std::uint16_t> drawn(count);
+      stream.fill(drawn);
+      const Drop<T> drop{static_cast<std::uint32_t>(trial % 3 == 0 ? 0 : stream.below(65536)), T(1.5)};
+      Vector<T> out(count + 1);
+      out[count] = T(7);
+      kernels->drop(drop, in.data(), drawn.data(), count, out.data());
+      Vector<T> same = in;
+      kernels->drop(drop, same.data(), drawn.data(), count, same.data());
+      for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(out[i], drawn[i] >= drop.below ? in[i] * T(1.5) : T(0)) << "place " << i;
+        ASSERT_EQ(same[i], out[i]) << "place " << i;
+      }
+      ASSERT_EQ(out[count], T(7));
     }
   }
 }
