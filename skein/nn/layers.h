@@ -68,7 +68,7 @@ struct Memory {
   bool tangent = false;
   bool x_tangent = false;   // x has tangents too: not so at the network's input
   bool dead_zeros = false;  // nobody asks for dx where x is zero
-  bool sparse = false;      // of a linear layer: much of x is zero
+  double zeros = 0.0;       // of a linear layer: how much of x is zero, of all
   Rows<const T> x;
   Rows<T> y;
   Rows<const T> dy;

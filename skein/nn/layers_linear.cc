@@ -19,15 +19,15 @@ class LinearOperation final : public Operation<T> {
   [[nodiscard]] std::size_t linear_outputs() const override { return outputs_; }
 
   void forward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, Scratch<T>& scratch) const override {
-    m.sparse = is_sparse(m.x, m.size);
+    m.zeros = share_of_zeros(m);
     fill_rows(m.y, m.size, w.bias);
     const Rows<T> tangents{m.y.row(m.size), m.y.stride};
     if (v != nullptr) {
       fill_rows(tangents, m.size, v->bias);
     }
-    apply(w, m.x, m.y, m.x_rows(), m.sparse, scratch);
+    apply(w, m.x, m.y, m.x_rows(), is_sparse(m), scratch);
     if (v != nullptr) {
-      apply(*v, m.x, tangents, m.size, m.sparse, scratch);
+      apply(*v, m.x, tangents, m.size, is_sparse(m), scratch);
     }
   }
 
@@ -43,7 +43,7 @@ class LinearOperation final : public Operation<T> {
       }
       if (wants_dx) {
         const Rows<T> tangent_dx{m.dx.row(m.size), m.dx.stride};
-        if (only_where_nonzero(m)) {
+        if (is_sparse(m) && asks_nothing_of_zeros(m)) {
           apply_transposed_where(m.x, w.weight, m.dy, m.dx, m.size, k, rows, false);
           if (v != nullptr) {
             apply_transposed_where(m.x, w.weight, tangent_dy, tangent_dx, m.size, k, rows, false);
@@ -62,7 +62,7 @@ class LinearOperation final : public Operation<T> {
       const T* base = sink.weight.base;
       const auto add = [&](const LowRank<T>& term) {
         if (term.rank != 0) {
-          update(term, base, sink.weight.target, k, rows, m.sparse);
+          update(term, base, sink.weight.target, k, rows, is_sparse(m));
           base = sink.weight.target;
         }
       };
@@ -100,17 +100,19 @@ class LinearOperation final : public Operation<T> {
   static constexpr std::size_t fewest_rows_to_transpose = 24;
   static constexpr std::size_t longest_to_transpose = 256;
   static constexpr std::size_t least_sparse_weights = 16384;
-  static constexpr double least_zeros = 0.4;  // of all: below that, passing over them takes longer
+  // Up to so many, passing over zeros takes longer than multiplying by them; in one go, it pays earlier.
+  static constexpr double most_zeros_of_dense = 0.5;
+  static constexpr double most_zeros_of_dense_in_one_go = 0.15;
 
-  // Whether enough of x is zero to pass over it, as far as one row tells.
-  [[nodiscard]] bool is_sparse(Rows<const T> x, std::size_t rows) const {
+  // How much of x is zero, as far as one row tells: what is done with zeros changes no result.
+  [[nodiscard]] double share_of_zeros(const Memory<T>& m) const {
     if (num_weights() < least_sparse_weights) {
-      return false;
+      return 0.0;
     }
-    const T* row = x.row(rows / 2);
-    const auto zeros = std::count(row, row + inputs_, T(0));
-    return static_cast<double>(zeros) > least_zeros * static_cast<double>(inputs_);
+    const T* row = m.x.row(m.size / 2);
+    return static_cast<double>(std::count(row, row + inputs_, T(0))) / static_cast<double>(inputs_);
   }
+  [[nodiscard]] static bool is_sparse(const Memory<T>& m) { return m.zeros > most_zeros_of_dense; }
 
   void fill_rows(Rows<T> rows, std::size_t count, const T* values) const {
     for (std::size_t b = 0; b < count; ++b) {
@@ -118,16 +120,17 @@ class LinearOperation final : public Operation<T> {
     }
   }
 
-  [[nodiscard]] static bool only_where_nonzero(const Memory<T>& m) {
-    return m.sparse && m.dead_zeros && m.rows() < fewest_rows_to_transpose;
+  // Whether dx is wanted only where x is not zero; many rows are faster as a product.
+  [[nodiscard]] static bool asks_nothing_of_zeros(const Memory<T>& m) {
+    return m.dead_zeros && m.rows() < fewest_rows_to_transpose;
   }
 
   // The gradient of x and the step, for inputs k to k + count, if there are kernels for that.
   bool backward_in_one_go(const Memory<T>& m, const Weights<T>& w, const Sink<T>& sink, std::size_t k,
                           std::size_t count) const {
     const bool steps = sink.weight.target != nullptr;
-    if (!only_where_nonzero(m) || w.weight == nullptr || (steps && sink.weight.base != w.weight) ||
-        sink.more[0].rank != 0 || sink.more[1].rank != 0) {
+    if (m.zeros <= most_zeros_of_dense_in_one_go || !asks_nothing_of_zeros(m) || w.weight == nullptr ||
+        (steps && sink.weight.base != w.weight) || sink.more[0].rank != 0 || sink.more[1].rank != 0) {
       return false;
     }
     return kernels<T>().backward_sparse({.rows = count,
