@@ -14,8 +14,8 @@ settings (of several that people try) make of it stands beside. The exit code is
 There are two shares. The dense one is that of a program that makes the same update with dense gradients in the same
 time: it counts every product of every layer, also those that Skein leaves out because they are with zeros (behind
 pools whose windows do not overlap) or puts in another form (low-rank steps of linear layers). It may be above
-100 %, and the target of 65 % is held against it. The executed one counts what is really multiplied: how busy the
-multipliers are.
+100 %, and the target of 65 % is held against it. The executed one leaves these out: how busy the multipliers are.
+Products with zeros that are found on the way count in both, whether they are passed over or not.
 """
 
 import argparse

@@ -7,34 +7,6 @@ namespace skein::nn::SKEIN_KERNELS {
 
 // The most registers of sums that are kept at once.
 inline constexpr std::size_t most_sparse_registers = 8;
-// The most numbers that are searched at once; the list has room for a register more.
-inline constexpr std::size_t most_searched = 256;
-inline constexpr std::size_t list_size = most_searched + 16;
-
-// Lists the places of the numbers that are not zero, and returns how many there are.
-template <class T>
-inline std::size_t find_nonzero(const T* row, std::size_t count, Offset* places) {
-  std::size_t found = 0;
-  std::size_t k = 0;
-#if SKEIN_VECTOR_BYTES == 64
-  if constexpr (sizeof(T) == sizeof(Offset)) {
-    __m512i here = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    for (; k + lanes<T> <= count; k += lanes<T>) {
-      const __mmask16 nonzero = _mm512_cmp_ps_mask(load(row + k), _mm512_setzero_ps(), _CMP_NEQ_UQ);
-      _mm512_storeu_si512(places + found, _mm512_maskz_compress_epi32(nonzero, here));
-      found += static_cast<std::size_t>(__builtin_popcount(nonzero));
-      here = _mm512_add_epi32(here, _mm512_set1_epi32(lanes<T>));
-    }
-  }
-#endif
-  for (; k < count; ++k) {
-    places[found] = static_cast<Offset>(k);
-    found += row[k] != T(0) ? 1 : 0;
-  }
-  return found;
-}
-
-// ---- multiply
 
 // A bit for each number that is not zero, of up to 64.
 template <class T>
@@ -53,6 +25,8 @@ inline std::uint64_t nonzero_bits(const T* row, std::size_t count) {
   }
   return bits;
 }
+
+// ---- multiply
 
 template <class T, std::size_t bytes>
 struct SparseMultiplyTile {
@@ -89,9 +63,6 @@ inline constexpr typename Tile::Function sparse_tiles[most_sparse_registers] = {
     Tile::template run<1>, Tile::template run<2>, Tile::template run<3>, Tile::template run<4>,
     Tile::template run<5>, Tile::template run<6>, Tile::template run<7>, Tile::template run<8>};
 
-// With fewer rows, waiting for all that is fetched takes longer than what is saved.
-inline constexpr std::size_t fewest_rows_to_fetch = 1;
-
 // Fetches one of `parts` equal parts of so many numbers, into the second cache.
 template <class T>
 inline void fetch_part(const T* from, std::size_t count, std::size_t part, std::size_t parts) {
@@ -116,9 +87,7 @@ void multiply_sparse(const Product<T>& p) {
       for (std::size_t word = 0; word < num_words; ++word) {
         words[word] = nonzero_bits(a + word * 64, smaller(64, size - word * 64));
       }
-      if (p.rows >= fewest_rows_to_fetch) {
-        fetch_part(b + size * p.b_stride, size * p.b_stride, row, p.rows);  // of the next block
-      }
+      fetch_part(b + size * p.b_stride, size * p.b_stride, row, p.rows);  // of the next block
       evenly(registers, most_sparse_registers, [&](std::size_t first, std::size_t width) {
         sparse_tiles<Whole>[width - 1](a, words, num_words, b + first * lanes<T>, p.b_stride,
                                        c + first * lanes<T>);
@@ -173,19 +142,24 @@ void dots_at(const DotProducts<T>& p, const T* a, const Offset* places, std::siz
 template <class T>
 void dot_products_where(const DotProducts<T>& p, const T* where, std::size_t where_stride) {
   constexpr int in_registers = SKEIN_VECTOR_BYTES == 64 ? 8 : 0;
-  if (p.length % lanes<T> != 0 || p.b_count % 4 != 0 || p.b_count > most_searched) {
+  constexpr std::size_t most = 64;
+  if (p.length % lanes<T> != 0 || p.b_count % 4 != 0 || p.b_count > most) {
     dot_products(p);
     return;
   }
-  Offset places[list_size];
+  Offset places[most];
   for (std::size_t i = 0; i < p.a_count; ++i) {
     const T* a = p.a + i * p.a_stride;
     T* c = p.c + i * p.c_stride;
-    std::size_t count = find_nonzero(where + i * where_stride, p.b_count, places);
+    std::size_t count = 0;
+    for (std::uint64_t bits = nonzero_bits(where + i * where_stride, p.b_count); bits != 0;
+         bits &= bits - 1) {
+      places[count++] = static_cast<Offset>(__builtin_ctzll(bits));
+    }
     for (; count % 4 != 0; ++count) {
       places[count] = places[count - 1];  // the last one again, until four are there
     }
-    T sums[list_size];
+    T sums[most];
     if (in_registers != 0 && p.length == in_registers * lanes<T>) {
       dots_at<T, in_registers>(p, a, places, count, sums);
     } else {
@@ -208,9 +182,9 @@ void dot_products_where(const DotProducts<T>& p, const T* where, std::size_t whe
 
 // ---- rank update
 
+// Of an update, and rows of weights at once.
 inline constexpr std::size_t most_sparse_terms = 32;
-inline constexpr std::size_t most_backward_rows = 32;
-inline constexpr std::size_t rows_ahead = 32;
+inline constexpr std::size_t most_sparse_rows = 32;
 
 // Adds to each of `count` words a bit for each row of X that is not zero there.
 template <class T>
@@ -278,11 +252,11 @@ struct SparseUpdateTile {
 template <class T>
 void rank_update_sparse(const RankUpdate<T>& p) {
   const std::size_t columns = padded<T>(p.columns);
-  if (p.rank > most_sparse_terms || p.rows > most_searched || p.stride < columns) {
+  if (p.rank > most_sparse_terms || p.rows > most_sparse_rows || p.stride < columns) {
     rank_update(p);
     return;
   }
-  std::uint32_t terms[most_searched] = {};
+  std::uint32_t terms[most_sparse_rows] = {};
   find_terms(p.x, p.x_stride, p.rank, p.rows, terms);
   const bool factor_last = !few_terms(p.rank);
   const std::size_t registers = columns / lanes<T>;
@@ -315,8 +289,8 @@ struct SparseBackwardTile {
 
   template <int width, bool updates, bool factor_last>
   static void rows(const SparseBackward<T>& p, const std::uint32_t* terms) {
-    Vec<T> partial[most_backward_rows * most_sparse_terms];
-    Offset places[most_backward_rows * most_sparse_terms];
+    Vec<T> partial[most_sparse_rows * most_sparse_terms];
+    Offset places[most_sparse_rows * most_sparse_terms];
     std::size_t count = 0;
     for (std::size_t k = 0; k < p.rows; ++k) {
       const T* x = p.x + k;
@@ -326,7 +300,7 @@ struct SparseBackwardTile {
       for (int j = 0; j < width; ++j) {
         weight[j] = load(p.weight + k * p.stride + j * lanes<T>);
         keep(weight[j]);
-        __builtin_prefetch(p.weight + (k + rows_ahead) * p.stride + j * lanes<T>, 0, 2);
+        __builtin_prefetch(p.weight + (k + most_sparse_rows) * p.stride + j * lanes<T>, 0, 2);
         sum[j] = factor_last ? Vec<T>{} : weight[j];
       }
 #pragma GCC unroll 1
@@ -378,11 +352,11 @@ struct SparseBackwardTile {
 
 template <class T>
 bool backward_sparse(const SparseBackward<T>& p) {
-  if (SKEIN_VECTOR_BYTES != 64 || p.rank > most_sparse_terms || p.rows > most_backward_rows ||
+  if (SKEIN_VECTOR_BYTES != 64 || p.rank > most_sparse_terms || p.rows > most_sparse_rows ||
       p.columns % lanes<T> != 0 || p.columns > most_sparse_registers * lanes<T>) {
     return false;
   }
-  std::uint32_t terms[most_backward_rows] = {};
+  std::uint32_t terms[most_sparse_rows] = {};
   find_terms(p.x, p.x_stride, p.rank, p.rows, terms);
   sparse_tiles<SparseBackwardTile<T>>[p.columns / lanes<T> - 1](p, terms);
   return true;
