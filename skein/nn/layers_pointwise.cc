@@ -19,9 +19,10 @@ template class Operation<double>;
 
 namespace {
 
+struct ReluRule;
+
 // Rule has forward(x row, y row, size) and backward(x row, y row, dy row, dx row, size), written for any kind
 // of row, and says whether the latter needs y.
-struct ReluRule;
 template <class T, class Rule>
 class RowByRow final : public Operation<T> {
  public:
