@@ -158,7 +158,8 @@ struct PooledOuterProducts {
 };
 
 // The gradient of a convolution's output behind a max-pool whose windows do not overlap: one number for each
-// window and filter, at the place where its maximum was. As an image, most of it would be zero.
+// window and filter, at the place where its maximum was. As an image, most of it would be zero. Or that image
+// itself, behind windows that do overlap: every pixel is then a window of one place, without origins.
 template <class T>
 struct Routes {
   std::size_t windows = 0;
