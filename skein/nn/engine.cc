@@ -151,7 +151,8 @@ struct Engine<T>::Workspace {
       begin = end;
     }
   }
-  // Calls work() for each part of the batch, with the memory of operations begin to end - 1 set to it.
+  // Calls work(first sample, samples at once) for each part of the batch, with the memory of operations begin
+  // to end - 1 set to it.
   template <class Work>
   void for_parts(Pass<T>& pass, std::size_t begin, std::size_t end, const Work& work) const {
     const std::size_t at_once = end - begin > 1 ? samples_at_once(pass, begin, end) : pass.size;
@@ -160,7 +161,7 @@ struct Engine<T>::Workspace {
         pass.memory[i].begin = first;
         pass.memory[i].end = std::min(first + at_once, pass.size);
       }
-      work();
+      work(first, at_once);
     }
   }
   std::size_t samples_at_once(const Pass<T>& pass, std::size_t begin, std::size_t end) const {
@@ -226,7 +227,7 @@ struct Engine<T>::Workspace {
       }
     }
     for_groups([&](std::size_t begin, std::size_t end) {
-      for_parts(pass, begin, end, [&] {
+      for_parts(pass, begin, end, [&](std::size_t /*first*/, std::size_t /*at_once*/) {
         for (std::size_t i = begin; i < end; ++i) {
           if (!skips(i, masks)) {
             forward_one(pass, point, direction, i);
@@ -246,7 +247,7 @@ struct Engine<T>::Workspace {
   // Rows that an operation reads are in buffers of the pass or the workspace, or are the network's input,
   // which nobody writes to.
   static Rows<T> writable(Rows<const T> rows) {
-    return {const_cast<T*>(rows.data), rows.stride};  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    return {const_cast<T*>(rows.data), rows.stride, rows.first};  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   }
   void forward_one(Pass<T>& pass, const Point<T>& point, const Point<T>* direction, std::size_t i) {
     const Operation<T>& operation = *plan.steps[i].operation;
@@ -280,27 +281,42 @@ struct Engine<T>::Workspace {
 
   void backward(Pass<T>& pass, const Point<T>& point, const Point<T>* direction, Masks masks,
                 const SinkOf& sink_of) {
-    for (std::size_t i = plan.steps.size(); i-- > 0;) {
-      Memory<T>& m = pass.memory[i];
-      m.dx = {};
-      if (i == 0) {
-        continue;
-      }
-      Memory<T>& before = pass.memory[i - 1];
-      m.dx = plan.steps[i].operation->is_dropout() ? writable(m.dy) : gradients_of(pass, i - 1, m.rows());
-      before.dy = {m.dx.data, m.dx.stride};
-    }
     std::vector<std::array<std::size_t, 2>> groups;
     for_groups([&](std::size_t begin, std::size_t end) { groups.push_back({begin, end}); });
     for (const auto& [begin, end] : std::views::reverse(groups)) {
-      for_parts(pass, begin, end, [&, begin = begin, end = end] {
+      for_parts(pass, begin, end, [&, begin = begin, end = end](std::size_t first, std::size_t at_once) {
         for (std::size_t i = end; i-- > begin;) {
+          if (i > begin && !pass.memory[i].tangent && !follows_linear(i - 1)) {
+            give_back(pass, i, {first, at_once});
+          } else {
+            give_back(pass, i, {0, pass.memory[i].rows()});
+          }
           if (!skips(i, masks)) {
             backward_one(pass, point, direction, sink_of, i);
           }
         }
       });
     }
+  }
+  // Where operation i puts the gradient of its inputs. What passes between operations of a group is needed
+  // for the samples at work alone, and stays in the cache.
+  struct Part {
+    std::size_t first;
+    std::size_t rows;
+  };
+  void give_back(Pass<T>& pass, std::size_t i, const Part& part) {
+    Memory<T>& m = pass.memory[i];
+    if (i == 0) {
+      m.dx = {};
+      return;
+    }
+    if (plan.steps[i].operation->is_dropout()) {
+      m.dx = writable(m.dy);
+    } else {
+      m.dx = gradients_of(pass, i - 1, part.rows);
+      m.dx.first = part.first;
+    }
+    pass.memory[i - 1].dy = {m.dx.data, m.dx.stride, m.dx.first};
   }
   void backward_one(Pass<T>& pass, const Point<T>& point, const Point<T>* direction, const SinkOf& sink_of,
                     std::size_t i) {

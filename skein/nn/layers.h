@@ -21,8 +21,9 @@ template <class T>
 struct Rows {
   T* data = nullptr;
   std::size_t stride = 0;
+  std::size_t first = 0;  // whose row is at data
 
-  [[nodiscard]] T* row(std::size_t i) const { return data + i * stride; }
+  [[nodiscard]] T* row(std::size_t i) const { return data + (i - first) * stride; }
 };
 
 // The matrix factor * X' D: what one batch adds to a linear layer's weights, from the rows that went in and
