@@ -238,6 +238,16 @@ struct UpdateTile {
 
   template <int rows, int width>
   static void run(const RankUpdate<T>& p, std::size_t row, std::size_t column) {
+    if (column == 0 && row % (64 / sizeof(T)) == 0) {
+      add_up<rows, width, true>(p, row, column);
+    } else {
+      add_up<rows, width, false>(p, row, column);
+    }
+  }
+
+  // With `fetches`, a line of X that the rows after these will read is asked for with each term.
+  template <int rows, int width, bool fetches>
+  static void add_up(const RankUpdate<T>& p, std::size_t row, std::size_t column) {
     using V = Vec<T, bytes>;
     constexpr std::size_t step = lanes<T, bytes>;
     V sum[rows][width] = {};
@@ -250,6 +260,9 @@ struct UpdateTile {
       for (int j = 0; j < width; ++j) {
         right[j] = load<bytes>(d + j * step);
         keep(right[j]);
+      }
+      if constexpr (fetches) {
+        __builtin_prefetch(x + p.rows, 0, 2);
       }
 #pragma GCC unroll 8
       for (int i = 0; i < rows; ++i) {
