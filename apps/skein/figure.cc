@@ -56,7 +56,7 @@ std::string script(const Figure& figure, const std::string& output) {
       "set terminal svg size {},{} dynamic background rgb 'white' font 'sans-serif,13' noenhanced\nset "
       "output {}\n"
       "set multiplot layout {},{} title {}\nset grid lc rgb '#dddddd'\nset key below center samplen 2\n"
-      "set xlabel {}\nset ylabel {}\n",
+      "set xlabel {} offset 0,0.5\nset ylabel {}\n",
       480 * columns, (300 + 19 * most_series) * rows + 30, quoted(output), rows, columns,
       quoted(figure.title), quoted(figure.x_label), quoted(figure.y_label));
   auto out = std::back_inserter(text);
