@@ -247,7 +247,8 @@ struct Engine<T>::Workspace {
   // Rows that an operation reads are in buffers of the pass or the workspace, or are the network's input,
   // which nobody writes to.
   static Rows<T> writable(Rows<const T> rows) {
-    return {const_cast<T*>(rows.data), rows.stride, rows.first};  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
+    return {const_cast<T*>(rows.data), rows.stride, rows.first};
   }
   void forward_one(Pass<T>& pass, const Point<T>& point, const Point<T>* direction, std::size_t i) {
     const Operation<T>& operation = *plan.steps[i].operation;
