@@ -72,11 +72,11 @@ class ConvolutionOperation final : public Operation<T> {
   void backward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, const Sink<T>& sink,
                 Scratch<T>& scratch) const override {
     if (router_.pays()) {
-      routed_backward(m, w, v, sink, scratch);
+      routed_backward(m, w, v, sink, scratch, false);
     } else if (m.dx.data == nullptr && patch_ <= longest_small_patch) {
       small_patch_backward(m, v, sink, scratch);
     } else if (!router_.apart() && 2 * router_.row() <= 3 * patch_) {
-      sparse_plane_backward(m, w, v, sink, scratch);
+      routed_backward(m, w, v, sink, scratch, true);
     } else {
       plane_backward(m, w, v, sink, scratch);
     }
@@ -134,33 +134,37 @@ class ConvolutionOperation final : public Operation<T> {
     }
   }
 
-  void sparse_plane_backward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, const Sink<T>& sink,
-                             Scratch<T>& scratch) const {
+  // By the routes of windows, whose sums stay in registers, or of a plane's pixels, whose sums are in memory:
+  // those of an image are put together before they are added.
+  void routed_backward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, const Sink<T>& sink,
+                       Scratch<T>& scratch, bool by_plane) const {
     const bool wants_dx = m.dx.data != nullptr;
     const T* weights = wants_dx ? by_filter(w.weight, m.starts(), scratch, weight_slots) : nullptr;
     const T* direction =
         wants_dx && v != nullptr ? by_filter(v->weight, m.starts(), scratch, direction_slots) : nullptr;
+    const auto outer_products =
+        by_plane ? kernels<T>().chosen_outer_products : kernels<T>().routed_outer_products;
     const std::size_t gradient_size = layer_.filters * router_.row();
     T* gradient = sums(m, gradient_size + filters_, scratch);
     T* bias_gradient = gradient + gradient_size;
-    T* image_gradient = scratch.get(image_gradient_slot, gradient_size);
+    T* image_gradient = by_plane ? scratch.get(image_gradient_slot, gradient_size) : gradient;
     for (std::size_t b = m.begin; b < m.end; ++b) {
       const Source* sources = m.sources->data() + b * sources_of(pool_);
-      const Routes<T> plain = plane_routes(m.dy.row(b), sources, scratch, plane_slot, scratch.routes.chosen);
+      const Routes<T> plain = by_plane ? plane_routes(m.dy.row(b), sources, scratch, plane_slot)
+                                       : window_routes(m.dy.row(b), sources, scratch, wants_dx);
       const Routes<T> last =  // the tangents, if there are any
-          v != nullptr ? plane_routes(m.dy.row(m.size + b), sources, scratch, tangent_plane_slot,
-                                      scratch.routes.tangent_chosen)
-                       : plain;
-      std::fill_n(image_gradient, gradient_size, T(0));
-      kernels<T>().chosen_outer_products(last, readable_image(m.x.row(b), scratch), image_gradient);
-      kernels<T>().add_rows(last.values, corners_.size(), layer_.filters, bias_gradient);
-      if (v != nullptr && m.x_tangent) {
-        kernels<T>().chosen_outer_products(plain, readable_image(m.x.row(m.size + b), scratch),
-                                           image_gradient);
+          v != nullptr ? tangent_routes(plain, m.dy.row(m.size + b), sources, scratch, by_plane) : plain;
+      if (by_plane) {
+        std::fill_n(image_gradient, gradient_size, T(0));
       }
-      for (std::size_t i = 0; i < gradient_size; ++i) {
+      outer_products(last, readable_image(m.x.row(b), scratch), image_gradient);
+      if (v != nullptr && m.x_tangent) {
+        outer_products(plain, readable_image(m.x.row(m.size + b), scratch), image_gradient);
+      }
+      for (std::size_t i = 0; by_plane && i < gradient_size; ++i) {
         gradient[i] += image_gradient[i];
       }
+      kernels<T>().add_rows(last.values, last.windows, layer_.filters, bias_gradient);
       if (wants_dx) {
         spread_routes(plain, last, weights, direction, m, b, scratch);
       }
@@ -169,44 +173,23 @@ class ConvolutionOperation final : public Operation<T> {
       pour_by_filter(gradient, bias_gradient, sink, scratch);
     }
   }
+  Routes<T> window_routes(const T* dy, const Source* sources, Scratch<T>& scratch, bool to_spread) const {
+    T* values = scratch.get(plane_slot, router_.windows() * filters_);
+    return router_.route(dy, sources, values, to_spread, scratch.routes);
+  }
   // The gradient of the convolution's output, each pixel of it a window with one place.
-  Routes<T> plane_routes(const T* dy, const Source* sources, Scratch<T>& scratch, std::size_t slot,
-                         std::vector<std::uint32_t>& chosen) const {
+  Routes<T> plane_routes(const T* dy, const Source* sources, Scratch<T>& scratch, std::size_t slot) const {
     T* plane = scratch.get(slot, corners_.size() * filters_);
     std::fill_n(plane, corners_.size() * filters_, T(0));
     kernels<T>().pool_backward(pool_, dy, sources, plane);
-    return router_.of_plane(plane, corners_, chosen);
+    return router_.of_plane(plane, corners_,
+                            slot == plane_slot ? scratch.routes.chosen : scratch.routes.tangent_chosen);
   }
-
-  void routed_backward(Memory<T>& m, const Weights<T>& w, const Weights<T>* v, const Sink<T>& sink,
-                       Scratch<T>& scratch) const {
-    const bool wants_dx = m.dx.data != nullptr;
-    const T* weights = wants_dx ? by_filter(w.weight, m.starts(), scratch, weight_slots) : nullptr;
-    const T* direction =
-        wants_dx && v != nullptr ? by_filter(v->weight, m.starts(), scratch, direction_slots) : nullptr;
-    const std::size_t num_values = router_.windows() * filters_;
-    T* values = scratch.get(plane_slot, num_values);
-    T* tangents = v != nullptr ? scratch.get(tangent_plane_slot, num_values) : values;
-    const std::size_t gradient_size = layer_.filters * router_.row();
-    T* gradient = sums(m, gradient_size + filters_, scratch);
-    T* bias_gradient = gradient + gradient_size;
-    for (std::size_t b = m.begin; b < m.end; ++b) {
-      const Source* sources = m.sources->data() + b * sources_of(pool_);
-      const Routes<T> plain = router_.route(m.dy.row(b), sources, values, wants_dx, scratch.routes);
-      const Routes<T> last =  // the tangents, if there are any
-          v != nullptr ? router_.reroute(plain, m.dy.row(m.size + b), sources, tangents) : plain;
-      kernels<T>().routed_outer_products(last, readable_image(m.x.row(b), scratch), gradient);
-      kernels<T>().add_rows(tangents, router_.windows(), layer_.filters, bias_gradient);
-      if (v != nullptr && m.x_tangent) {
-        kernels<T>().routed_outer_products(plain, readable_image(m.x.row(m.size + b), scratch), gradient);
-      }
-      if (wants_dx) {
-        spread_routes(plain, last, weights, direction, m, b, scratch);
-      }
-    }
-    if (m.ends()) {
-      pour_by_filter(gradient, bias_gradient, sink, scratch);
-    }
+  Routes<T> tangent_routes(const Routes<T>& plain, const T* dy, const Source* sources, Scratch<T>& scratch,
+                           bool by_plane) const {
+    return by_plane ? plane_routes(dy, sources, scratch, tangent_plane_slot)
+                    : router_.reroute(plain, dy, sources,
+                                      scratch.get(tangent_plane_slot, router_.windows() * filters_));
   }
   void spread_routes(const Routes<T>& plain, const Routes<T>& last, const T* weights, const T* direction,
                      Memory<T>& m, std::size_t b, Scratch<T>& scratch) const {
