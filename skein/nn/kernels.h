@@ -100,25 +100,6 @@ struct RankUpdate {
   std::size_t stride = 0;
 };
 
-// A linear layer's backward pass for some of its inputs, where much of X is zero: dx = D W' where X is not
-// zero, and target = W + factor X' D. Rows of D have as many numbers as those of W.
-template <class T>
-struct SparseBackward {
-  std::size_t rows = 0;     // k
-  std::size_t columns = 0;  // n
-  std::size_t rank = 0;     // b
-  const T* x = nullptr;
-  std::size_t x_stride = 0;
-  const T* d = nullptr;
-  std::size_t d_stride = 0;
-  T* dx = nullptr;  // 0 where x is
-  std::size_t dx_stride = 0;
-  T factor = T(1);
-  const T* weight = nullptr;
-  T* target = nullptr;  // may be weight; nullptr: not wanted
-  std::size_t stride = 0;
-};
-
 // Max-pooling of one image; the first maximum wins, as in PyTorch. With relu, a maximum that is not positive
 // becomes 0 and has no source.
 template <class T>
@@ -204,8 +185,10 @@ struct Kernels {
   void (*rank_update_sparse)(const RankUpdate<T>&);
   // Dot products only where `where`, rows as those of C, is not zero; elsewhere C is 0, or stays if adding.
   void (*dot_products_where)(const DotProducts<T>&, const T* where, std::size_t where_stride);
-  // Dot products and rank update in one go; false: not for these sizes, and nothing was done.
-  bool (*backward_sparse)(const SparseBackward<T>&);
+  // A linear layer's backward pass for some of its inputs, where much of X is zero: dx = D base', 0 where X
+  // is, and the rank update, unless there is no target. Rows of D and of the base are as long. False: not for
+  // these sizes, and nothing was done.
+  bool (*backward_sparse)(const RankUpdate<T>&, T* dx, std::size_t dx_stride);
   // sum += the sum of `count` rows; both padded with places that count for nothing.
   void (*add_rows)(const T* rows, std::size_t count, std::size_t columns, T* sum);
   // out = in, or 0 where what was drawn says so; they may be the same.

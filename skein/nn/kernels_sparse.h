@@ -274,21 +274,21 @@ void rank_update_sparse(const RankUpdate<T>& p) {
 // part in it.
 template <class T>
 struct SparseBackwardTile {
-  using Function = void (*)(const SparseBackward<T>&, const std::uint32_t*);
+  using Function = void (*)(const RankUpdate<T>&, T*, std::size_t, const std::uint32_t*);
 
   template <int width>
-  static void run(const SparseBackward<T>& p, const std::uint32_t* terms) {
+  static void run(const RankUpdate<T>& p, T* dx, std::size_t dx_stride, const std::uint32_t* terms) {
     if (p.target == nullptr) {
-      rows<width, false, false>(p, terms);
+      rows<width, false, false>(p, dx, dx_stride, terms);
     } else if (few_terms(p.rank)) {
-      rows<width, true, false>(p, terms);
+      rows<width, true, false>(p, dx, dx_stride, terms);
     } else {
-      rows<width, true, true>(p, terms);
+      rows<width, true, true>(p, dx, dx_stride, terms);
     }
   }
 
   template <int width, bool updates, bool factor_last>
-  static void rows(const SparseBackward<T>& p, const std::uint32_t* terms) {
+  static void rows(const RankUpdate<T>& p, T* dx, std::size_t dx_stride, const std::uint32_t* terms) {
     Vec<T> partial[most_sparse_rows * most_sparse_terms];
     Offset places[most_sparse_rows * most_sparse_terms];
     std::size_t count = 0;
@@ -298,9 +298,9 @@ struct SparseBackwardTile {
       Vec<T> sum[width];
 #pragma GCC unroll 8
       for (int j = 0; j < width; ++j) {
-        weight[j] = load(p.weight + k * p.stride + j * lanes<T>);
+        weight[j] = load(p.base + k * p.stride + j * lanes<T>);
         keep(weight[j]);
-        __builtin_prefetch(p.weight + (k + most_sparse_rows) * p.stride + j * lanes<T>, 0, 2);
+        __builtin_prefetch(p.base + (k + most_sparse_rows) * p.stride + j * lanes<T>, 0, 2);
         sum[j] = factor_last ? Vec<T>{} : weight[j];
       }
 #pragma GCC unroll 1
@@ -320,7 +320,7 @@ struct SparseBackwardTile {
           }
         }
         partial[count] = dot;
-        places[count] = static_cast<Offset>(b * p.dx_stride + k);
+        places[count] = static_cast<Offset>(b * dx_stride + k);
         ++count;
       }
       if constexpr (updates) {
@@ -334,7 +334,7 @@ struct SparseBackwardTile {
     }
     for (std::size_t b = 0; b < p.rank; ++b) {
       for (std::size_t k = 0; k < p.rows; ++k) {
-        p.dx[b * p.dx_stride + k] = T(0);
+        dx[b * dx_stride + k] = T(0);
       }
     }
     for (; count % 4 != 0; ++count) {
@@ -344,21 +344,21 @@ struct SparseBackwardTile {
     for (std::size_t at = 0; at < count; at += 4) {
       const Four<T> sums = sum_four(partial + at);
       for (int j = 0; j < 4; ++j) {
-        p.dx[places[at + j]] = sums[j];
+        dx[places[at + j]] = sums[j];
       }
     }
   }
 };
 
 template <class T>
-bool backward_sparse(const SparseBackward<T>& p) {
+bool backward_sparse(const RankUpdate<T>& p, T* dx, std::size_t dx_stride) {
   if (SKEIN_VECTOR_BYTES != 64 || p.rank > most_sparse_terms || p.rows > most_sparse_rows ||
       p.columns % lanes<T> != 0 || p.columns > most_sparse_registers * lanes<T>) {
     return false;
   }
   std::uint32_t terms[most_sparse_rows] = {};
   find_terms(p.x, p.x_stride, p.rank, p.rows, terms);
-  sparse_tiles<SparseBackwardTile<T>>[p.columns / lanes<T> - 1](p, terms);
+  sparse_tiles<SparseBackwardTile<T>>[p.columns / lanes<T> - 1](p, dx, dx_stride, terms);
   return true;
 }
 

@@ -140,12 +140,11 @@ class LinearOperation final : public Operation<T> {
                                          .x_stride = m.x.stride,
                                          .d = m.dy.data,
                                          .d_stride = m.dy.stride,
-                                         .dx = m.dx.data + k,
-                                         .dx_stride = m.dx.stride,
                                          .factor = sink.factor,
-                                         .weight = w.weight + k * outputs_,
+                                         .base = w.weight + k * outputs_,
                                          .target = steps ? sink.weight.target + k * outputs_ : nullptr,
-                                         .stride = outputs_});
+                                         .stride = outputs_},
+                                        m.dx.data + k, m.dx.stride);
   }
 
   // y += x W

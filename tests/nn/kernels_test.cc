@@ -490,12 +490,11 @@ TYPED_TEST(KernelsTest, SparseBackwardIsBothInOneGo) {
                                      .x_stride = 32,
                                      .d = d.data(),
                                      .d_stride = columns,
-                                     .dx = dx.data(),
-                                     .dx_stride = 32,
                                      .factor = T(-0.125),
-                                     .weight = in_place ? target.data() : w.data(),
+                                     .base = in_place ? target.data() : w.data(),
                                      .target = steps ? target.data() : nullptr,
-                                     .stride = columns})) {
+                                     .stride = columns},
+                                    dx.data(), 32)) {
         expect_same_bits(target, w, "target left alone");
         expect_same_bits(dx, old_dx, "dx left alone");
         continue;
