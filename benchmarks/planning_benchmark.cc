@@ -6,8 +6,8 @@
 
 #include "skein/planning/beam.h"
 #include "skein/planning/heuristics.h"
+#include "skein/planning/planners.h"
 #include "skein/planning/q_learning.h"
-#include "skein/scenario/build_planner.h"
 
 namespace skein {
 namespace {

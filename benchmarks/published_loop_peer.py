@@ -34,7 +34,7 @@ BATCH = 12  # of H-FL; HN-PFL takes a third
 
 
 def data_directory():
-    """As skein/learning/data_source.h has it."""
+    """As skein/data/data_source.h has it."""
     if os.environ.get("SKEIN_DATA"):
         return pathlib.Path(os.environ["SKEIN_DATA"])
     if os.environ.get("XDG_DATA_HOME"):

@@ -13,7 +13,7 @@
 
 #include "skein/base/bytes.h"
 #include "skein/base/expect.h"
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 #include "skein/learning/trainer.h"
 #include "skein/simulation/fleet_bytes.h"
 
@@ -117,7 +117,7 @@ std::string failure_bytes(const std::exception_ptr& failure) {
     bytes.put(Failure::input);
     bytes.put_text(host());
     bytes.put<std::uint64_t>(error.faults().size());
-    for (const Fault& fault : error.faults()) {
+    for (const InputFault& fault : error.faults()) {
       for (const std::string& part : {fault.file, fault.key, fault.value, fault.message}) {
         bytes.put_text(part);
       }
@@ -139,8 +139,8 @@ std::string failure_bytes(const std::exception_ptr& failure) {
   const auto failure = bytes.get<Failure>();
   const std::string whose = fmt::format("process {} on {}", rank, bytes.get_text());
   if (failure == Failure::input) {
-    std::vector<Fault> faults(bytes.get<std::uint64_t>());
-    for (Fault& fault : faults) {
+    std::vector<InputFault> faults(bytes.get<std::uint64_t>());
+    for (InputFault& fault : faults) {
       for (std::string* part : {&fault.file, &fault.key, &fault.value, &fault.message}) {
         *part = bytes.get_text();
       }
@@ -190,10 +190,10 @@ MpiCrew::MpiCrew(int& argc, char**& argv) {
   size_ = static_cast<std::size_t>(size);
   if (size == 1 || provided < MPI_THREAD_SERIALIZED) {
     MPI_Finalize();
-    throw InputError(Fault{.key = "MPI",
-                           .message =
-                               "several processes were started together, but this MPI library does not "
-                               "connect them: start them with its own mpirun, or with srun --mpi=pmix"});
+    throw InputError(InputFault{.key = "MPI",
+                                .message =
+                                    "several processes were started together, but this MPI library does not "
+                                    "connect them: start them with its own mpirun, or with srun --mpi=pmix"});
   }
 }
 

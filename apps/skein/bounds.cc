@@ -8,9 +8,9 @@
 #include "command.h"
 #include "progress.h"
 #include "skein/base/file.h"
-#include "skein/learning/bound_study.h"
-#include "skein/learning/data_source.h"
-#include "skein/scenario/prepare_training.h"
+#include "skein/bounds/bound_study.h"
+#include "skein/data/data_source.h"
+#include "skein/mission/prepare_training.h"
 #include "text_table.h"
 
 namespace skein::app {

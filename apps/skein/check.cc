@@ -3,8 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
-#include "skein/base/fault.h"
-#include "skein/scenario/build.h"
+#include "skein/base/input_fault.h"
+#include "skein/learning/network_choice.h"
+#include "skein/mission/build.h"
 #include "world_view.h"
 
 namespace skein::app {
@@ -46,10 +47,10 @@ void print_summary(const Scenario& s, const SampledWorld& sampled) {
   row("learning", fmt::format("eta_1 {:g}, eta_2 {:g}, tau_L {}, tau_G {}, {} iterations",
                               s.learning.inner_step, s.learning.meta_step, s.learning.local_period,
                               s.learning.global_period, s.learning.iterations));
-  const nn::Architecture network = build_architecture(s);
+  const nn::Architecture network = build_architecture(s.learning.network, s.data.source);
   row("", fmt::format("network {}: {} layers, {} parameters", s.learning.network.preset,
                       network.layers.size(), nn::num_parameters(network)));
-  for (const Fault& fault : bound_faults(s.learning)) {
+  for (const InputFault& fault : bound_faults(s.learning)) {
     row("", to_string(fault));
   }
   row("offloading", fmt::format("learning weight {:g}, {} kbit a point, {} s for a local round",
@@ -64,7 +65,7 @@ void check(const CommonOptions& options, bool resolved) {
   with_file_named(options, [&] {
     // Not by build_world, which would tell of lists alone.
     ThreadPool pool(options.threads);
-    Faults faults;
+    InputFaults faults;
     faults.add_all(data_faults(
         scenario, sample_world(scenario.world, scenario.swarms, scenario.radio, scenario.run.seed, pool)));
     faults.throw_if_any();
@@ -80,7 +81,8 @@ void check(const CommonOptions& options, bool resolved) {
                                         {"devices", sampled.world.devices.size()},
                                         {"swarms", sampled.world.swarms.size()},
                                         {"uavs", sampled.world.uavs.size()},
-                                        {"parameters", nn::num_parameters(build_architecture(scenario))},
+                                        {"parameters", nn::num_parameters(build_architecture(
+                                                           scenario.learning.network, scenario.data.source))},
                                         {"bounds_hold", bound_faults(scenario.learning).empty()}};
     fmt::print("{}\n", answer.dump(1));
   } else if (options.talks()) {

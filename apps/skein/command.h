@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 #include "skein/base/thread_pool.h"
 #include "skein/scenario/scenario.h"
 
@@ -51,8 +51,8 @@ auto with_file_named(const CommonOptions& options, const Work& work) {
   try {
     return work();
   } catch (const InputError& error) {
-    std::vector<Fault> faults = error.faults();
-    for (Fault& fault : faults) {
+    std::vector<InputFault> faults = error.faults();
+    for (InputFault& fault : faults) {
       fault.file = fault.file.empty() ? scenario_name(options) : fault.file;
     }
     throw InputError(std::move(faults));

@@ -92,7 +92,7 @@ std::vector<std::array<double, 2>> accuracy_over_time(const fs::path& directory)
   return curve;
 }
 
-ComparedRun read_run(const fs::path& directory, std::vector<Fault>& faults) {
+ComparedRun read_run(const fs::path& directory, std::vector<InputFault>& faults) {
   ComparedRun run{.name = {}, .directory = directory, .summary = {}, .numbers = {}, .keys = {}};
   const auto attempt = [&](const auto& work) {
     try {
@@ -265,7 +265,7 @@ Json json_of(const std::vector<ComparedRun>& runs, const fs::path& directory) {
 
 void compare(const CompareOptions& options) {
   std::vector<ComparedRun> runs;
-  std::vector<Fault> faults;
+  std::vector<InputFault> faults;
   for (const std::string& directory : options.directories) {
     runs.push_back(read_run(directory, faults));
   }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 
 namespace skein::app {
 

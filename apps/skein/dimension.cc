@@ -17,9 +17,9 @@
 #include "csv.h"
 #include "headline.h"
 #include "progress.h"
+#include "skein/base/digest.h"
 #include "skein/base/file.h"
 #include "skein/base/interval.h"
-#include "skein/learning/digest.h"
 #include "surrogate.h"
 #include "sweep.h"
 #include "text_table.h"
@@ -91,7 +91,8 @@ std::vector<std::string> type_names(const Scenario& scenario, bool with_leaders)
   return names;
 }
 
-std::vector<CountRange> ranges_of(const DimensionOptions& options, const Scenario& scenario, Faults& faults) {
+std::vector<CountRange> ranges_of(const DimensionOptions& options, const Scenario& scenario,
+                                  InputFaults& faults) {
   std::vector<std::string> known = type_names(scenario, false);
   std::vector<CountRange> ranges;
   if (options.vary.empty()) {
@@ -122,7 +123,7 @@ std::vector<CountRange> ranges_of(const DimensionOptions& options, const Scenari
 }
 
 std::map<std::string, double> prices_of(const DimensionOptions& options, const Scenario& scenario,
-                                        Faults& faults) {
+                                        InputFaults& faults) {
   std::map<std::string, double> prices;
   for (const std::string& name : type_names(scenario, true)) {
     prices[name] = 1.0;
@@ -432,7 +433,7 @@ Agreement agreement(const std::vector<Candidate>& candidates) {
 void dimension(const DimensionOptions& options) {
   const CommonOptions& common = options.common;
   const Scenario scenario = load(common);
-  Faults faults;
+  InputFaults faults;
   const std::vector<CountRange> ranges = ranges_of(options, scenario, faults);
   const std::map<std::string, double> prices = prices_of(options, scenario, faults);
   faults.throw_if_any();

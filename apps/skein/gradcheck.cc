@@ -6,9 +6,10 @@
 
 #include "command.h"
 #include "skein/base/thread_pool.h"
+#include "skein/learning/network_choice.h"
+#include "skein/mission/build.h"
 #include "skein/nn/gradient_check.h"
 #include "skein/nn/safetensors.h"
-#include "skein/scenario/build.h"
 #include "text_table.h"
 
 namespace skein::app {
@@ -55,9 +56,9 @@ nn::Vector<double> starting_point(const Scenario& scenario, const nn::Network<do
 }
 
 std::vector<nn::CheckedRow> check(const Scenario& scenario, const GradcheckOptions& options) {
-  const nn::Network<double> network(build_architecture(scenario));
+  const nn::Network<double> network(build_architecture(scenario.learning.network, scenario.data.source));
   const DataSplit data = load_data(scenario.data.source, scenario.run.seed);
-  check_fit(scenario, data.train);
+  check_fit(scenario.data.source, data.train);
   const nn::Vector<double> w = starting_point(scenario, network);
   const std::vector<nn::Tensor> tensors = nn::tensors(network.architecture());
   const nn::MetaOptions meta{.inner_step = scenario.learning.inner_step,
@@ -93,7 +94,7 @@ void print(const Scenario& scenario, const GradcheckOptions& options, const std:
     table.add({row.what, row.of, fmt::format("{:.1e}", row.median), fmt::format("{:.1e}", row.worst),
                row.is_information() ? "" : fmt::format("{:.0e}", row.tolerance), std::string(verdict(row))});
   }
-  const nn::Architecture network = build_architecture(scenario);
+  const nn::Architecture network = build_architecture(scenario.learning.network, scenario.data.source);
   fmt::print(
       "Network {}, {} layers, {} parameters; {} samples a batch of {}; relative errors in double precision\n"
       "over {} rounds, each with its own samples, dropout and direction\n\n{}\n{}\n",

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "skein/base/fault.h"
 #include "skein/base/file.h"
+#include "skein/base/input_fault.h"
 
 namespace skein::app {
 

@@ -15,7 +15,7 @@
 
 #include "command.h"
 #include "ranks.h"
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 #include "skein/learning/trainer.h"
 #include "tools.h"
 
@@ -33,10 +33,10 @@ bool wants_json(std::span<char* const> arguments) {
 
 // For people on standard error; with --format json also on standard output, for programs.
 void print_faults(const InputError& error, std::span<char* const> arguments) {
-  const std::vector<Fault>& faults = error.faults();
+  const std::vector<InputFault>& faults = error.faults();
   if (wants_json(arguments)) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const Fault& fault : faults) {
+    for (const InputFault& fault : faults) {
       list.push_back(
           {{"file", fault.file}, {"key", fault.key}, {"value", fault.value}, {"message", fault.message}});
     }
@@ -93,8 +93,8 @@ void refuse_to_repeat(const CLI::App& program, std::span<char* const> arguments)
       !command.empty() &&
       !program.get_subcommands([&](const CLI::App* one) { return one->get_name() == arguments[1]; }).empty();
   if (known && std::ranges::find(shared, command) == shared.end()) {
-    throw InputError(Fault{.key = "skein " + command,
-                           .message = "shares no work between processes: call it without mpirun"});
+    throw InputError(InputFault{.key = "skein " + command,
+                                .message = "shares no work between processes: call it without mpirun"});
   }
 }
 
@@ -135,7 +135,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::RuntimeError& answer) {
     return answer.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    const InputError fault(Fault{.file = "", .key = "", .value = "", .message = error.what()});
+    const InputError fault(InputFault{.file = "", .key = "", .value = "", .message = error.what()});
     if (!crew().is_first()) {
       throw InputError(fault);  // for the first one to tell, which may have understood its own words
     }
@@ -164,10 +164,10 @@ int tell(const std::exception_ptr& failure, std::span<char* const> arguments) {
     return static_cast<int>(Exit::diverged);
   } catch (const std::bad_alloc&) {
     return refuse(InputError(
-        Fault{.file = "", .key = "", .value = "", .message = "not enough memory for this scenario"}));
+        InputFault{.file = "", .key = "", .value = "", .message = "not enough memory for this scenario"}));
   } catch (const std::filesystem::filesystem_error& error) {
-    return refuse(InputError(
-        Fault{.file = error.path1().string(), .key = "", .value = "", .message = error.code().message()}));
+    return refuse(InputError(InputFault{
+        .file = error.path1().string(), .key = "", .value = "", .message = error.code().message()}));
   } catch (const std::exception& error) {
     fmt::print(stderr, "skein: a fault of Skein's own: {}\n", error.what());
     return static_cast<int>(Exit::internal_error);

@@ -12,13 +12,13 @@
 #include "plan.h"
 #include "report.h"
 #include "skein/base/bytes.h"
+#include "skein/base/digest.h"
 #include "skein/base/expect.h"
 #include "skein/base/file.h"
-#include "skein/learning/data_source.h"
-#include "skein/learning/digest.h"
+#include "skein/data/data_source.h"
 #include "skein/nn/kernels.h"
 #include "skein/nn/safetensors.h"
-#include "skein/scenario/build_planner.h"
+#include "skein/planning/planners.h"
 
 namespace skein::app {
 namespace {

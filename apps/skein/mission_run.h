@@ -8,11 +8,11 @@
 #include <optional>
 #include <string>
 
-#include "adapters/mpi/mission_ranks.h"
 #include "command.h"
 #include "progress.h"
 #include "ranks.h"
-#include "skein/scenario/prepare_mission.h"
+#include "skein/mission/prepare_mission.h"
+#include "skein/simulation/mission_ranks.h"
 #include "skein/simulation/recorder.h"
 
 namespace skein::app {

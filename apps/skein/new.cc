@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
-#include "skein/base/fault.h"
 #include "skein/base/file.h"
+#include "skein/base/input_fault.h"
 
 namespace skein::app {
 
@@ -21,8 +21,8 @@ void add_new_command(CLI::App& program) {
   command->callback([options] {
     const std::string file = options->common.scenario;
     if (std::filesystem::exists(file) && !options->force) {
-      throw InputError(
-          Fault{.file = file, .key = "", .value = "", .message = "exists already; --force writes over it"});
+      throw InputError(InputFault{
+          .file = file, .key = "", .value = "", .message = "exists already; --force writes over it"});
     }
     CommonOptions defaults = options->common;
     defaults.scenario.clear();

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "skein/scenario/prepare_offloading.h"
+#include "skein/mission/prepare_offloading.h"
 
 namespace skein::app {
 

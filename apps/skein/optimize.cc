@@ -10,9 +10,9 @@
 #include "progress.h"
 #include "skein/base/file.h"
 #include "skein/base/thread_pool.h"
+#include "skein/mission/build.h"
+#include "skein/mission/prepare_offloading.h"
 #include "skein/offloading/instance_json.h"
-#include "skein/scenario/build.h"
-#include "skein/scenario/prepare_offloading.h"
 #include "text_table.h"
 
 namespace skein::app {

@@ -4,15 +4,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "skein/base/digest.h"
 #include "skein/base/directory_lock.h"
 #include "skein/base/expect.h"
 #include "skein/base/file.h"
-#include "skein/learning/digest.h"
+#include "skein/mission/build.h"
 #include "skein/nn/kernels.h"
 #include "skein/planning/checkpoint.h"
 #include "skein/planning/environment_file.h"
 #include "skein/planning/environment_world.h"
-#include "skein/scenario/build.h"
 #include "tools.h"
 
 namespace skein::app {
@@ -40,10 +40,10 @@ Environment environment_of_file(const PlanOptions& options, const Scenario& scen
   e.reward.visited_gradient = planning.reward.visited_gradient;
   if (planning.drift.sequences > 0) {
     if (planning.drift.end.list_size().value_or(e.num_clusters) != e.num_clusters) {
-      throw InputError(Fault{.key = "planning.drift.end",
-                             .value = planning.drift.end.spread.to_toml(),
-                             .message = fmt::format("needs one value for each of the {} clusters of {}",
-                                                    e.num_clusters, options.environment)});
+      throw InputError(InputFault{.key = "planning.drift.end",
+                                  .value = planning.drift.end.spread.to_toml(),
+                                  .message = fmt::format("needs one value for each of the {} clusters of {}",
+                                                         e.num_clusters, options.environment)});
     }
     e.drift.sequences = planning.drift.sequences;
     for (std::size_t c = 0; c < e.num_clusters; ++c) {
@@ -55,8 +55,8 @@ Environment environment_of_file(const PlanOptions& options, const Scenario& scen
 }
 
 void refuse_impossible(const Environment& environment, const std::string& file) {
-  std::vector<Fault> faults = faults_of(environment);
-  for (Fault& fault : faults) {
+  std::vector<InputFault> faults = faults_of(environment);
+  for (InputFault& fault : faults) {
     fault.file = file;
   }
   if (!faults.empty()) {
@@ -89,8 +89,8 @@ std::string curve_csv(const Environment& e, const std::vector<CurvePoint>& curve
 void replay_command(const ReplayOptions& options) {
   const EnvironmentFile file = load_environment(options.file);
   if (file.trace.empty()) {
-    throw InputError(
-        Fault{.file = options.file, .key = "trace", .message = "is missing or empty: nothing to replay"});
+    throw InputError(InputFault{
+        .file = options.file, .key = "trace", .message = "is missing or empty: nothing to replay"});
   }
   const Replay result = replay(file);
   const bool fits = result.deviation <= most_deviation;
@@ -219,7 +219,7 @@ Agents agents_for(const std::string& planner, const PlanOptions& options, const 
   }
   if (training == Training::flat) {
     if (num_flat_plans(*environment) == 0) {
-      throw InputError(Fault{
+      throw InputError(InputFault{
           .key = "--planner",
           .value = planner,
           .message = fmt::format("has an output per joint plan; there are more than {}", most_flat_plans)});

@@ -12,8 +12,8 @@
 #include "progress.h"
 #include "ranks.h"
 #include "skein/planning/environment.h"
+#include "skein/planning/planners.h"
 #include "skein/planning/q_learning.h"
-#include "skein/scenario/build_planner.h"
 
 namespace skein::app {
 

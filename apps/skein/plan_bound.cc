@@ -24,7 +24,7 @@ void plan_bound(const PlanBoundOptions& options) {
   const OptimumOptions limits{.battery_levels = options.levels};
   const auto bounds = optimum_bounds(*setup.environment, limits, pool);
   if (!bounds) {
-    throw InputError(Fault{
+    throw InputError(InputFault{
         .key = "--levels",
         .value = fmt::format("{}", options.levels),
         .message =

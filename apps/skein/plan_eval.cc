@@ -7,7 +7,7 @@
 
 #include "plan.h"
 #include "skein/base/file.h"
-#include "skein/scenario/build_planner.h"
+#include "skein/planning/planners.h"
 #include "text_table.h"
 
 namespace skein::app {
@@ -132,7 +132,7 @@ void plan_eval(const PlanEvalOptions& options) {
   const auto other = std::ranges::find(results, against, &PlannerResult::name);
   if (other == results.end()) {
     throw InputError(
-        Fault{.key = "--against", .value = against, .message = "must be one of the planners evaluated"});
+        InputFault{.key = "--against", .value = against, .message = "must be one of the planners evaluated"});
   }
   const std::uint64_t seed = setup.scenario.run.seed;
   TextTable table({"<planner", "reward (IQM)", "95 % interval", "reward (mean)", "learning objective",

@@ -4,8 +4,8 @@
 
 #include "plan.h"
 #include "skein/base/file.h"
+#include "skein/planning/planners.h"
 #include "skein/planning/trajectory_svg.h"
-#include "skein/scenario/build_planner.h"
 #include "text_table.h"
 
 namespace skein::app {

@@ -4,8 +4,8 @@
 
 #include "plan.h"
 #include "skein/base/file.h"
-#include "skein/scenario/build.h"
-#include "skein/scenario/prepare_mission.h"
+#include "skein/mission/build.h"
+#include "skein/mission/prepare_mission.h"
 
 namespace skein::app {
 namespace {

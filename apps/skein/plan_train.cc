@@ -3,10 +3,10 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "figure.h"
+#include "apps/skein/reproduce/figure.h"
 #include "plan.h"
 #include "skein/base/file.h"
-#include "skein/scenario/build_planner.h"
+#include "skein/planning/planners.h"
 #include "text_table.h"
 
 namespace skein::app {

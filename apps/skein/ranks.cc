@@ -7,9 +7,9 @@
 #include <memory>
 #include <variant>
 
-#include "skein/base/fault.h"
-#include "skein/learning/data_source.h"
-#include "skein/learning/digest.h"
+#include "skein/base/digest.h"
+#include "skein/base/input_fault.h"
+#include "skein/data/data_source.h"
 #ifdef SKEIN_MPI
 #include "adapters/mpi/mpi_crew.h"
 #endif
@@ -79,9 +79,10 @@ int with_crew([[maybe_unused]] int argc, [[maybe_unused]] char** argv, const std
   if (size != nullptr && std::atoi(size) > 1) {
     return guarded(
         []() -> int {
-          throw InputError(Fault{.key = "mpirun",
-                                 .message = "this skein was built without MPI, so its processes would do the "
-                                            "same work and write the same files"});
+          throw InputError(InputFault{.key = "mpirun",
+                                      .message =
+                                          "this skein was built without MPI, so its processes would do the "
+                                          "same work and write the same files"});
         },
         tell);
   }
@@ -95,7 +96,7 @@ void refuse_differences(Crew& crew, const std::vector<std::pair<std::string, std
     own.put_text(value);
   }
   const std::vector<std::string> all = said_by_all(crew, own.take());
-  std::vector<Fault> faults;
+  std::vector<InputFault> faults;
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     ByteCursor first(all[0]);
     ByteCursor other(all[rank]);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "skein/base/crew.h"
-#include "skein/learning/dataset.h"
+#include "skein/data/dataset.h"
 #include "skein/scenario/scenario.h"
 
 namespace skein::app {

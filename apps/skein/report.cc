@@ -7,8 +7,8 @@
 
 #include "command.h"
 #include "page.h"
+#include "skein/base/digest.h"
 #include "skein/base/file.h"
-#include "skein/learning/digest.h"
 
 namespace skein::app {
 namespace {
@@ -50,7 +50,7 @@ void report(const ReportOptions& options) {
   if (page_script.empty()) {
     throw InputError({"", "skein report", "", std::string(page_missing)});
   }
-  std::vector<Fault> faults;
+  std::vector<InputFault> faults;
   std::vector<RunFiles> runs;
   for (const std::string& text : options.runs) {
     const fs::path directory = text;

@@ -226,7 +226,7 @@ class Dashboard {
 };
 
 void serve(const ServeOptions& options) {
-  std::vector<Fault> faults;
+  std::vector<InputFault> faults;
   if (page_script.empty()) {
     faults.push_back({"", "skein serve", "", std::string(page_missing)});
   }

@@ -2,18 +2,18 @@
 
 #include <limits>
 
+#include "skein/mission/build.h"
+#include "skein/mission/prepare_mission.h"
 #include "skein/planning/environment_world.h"
-#include "skein/planning/evaluation.h"
-#include "skein/scenario/build.h"
-#include "skein/scenario/build_planner.h"
-#include "skein/scenario/prepare_mission.h"
+#include "skein/planning/planner_evaluation.h"
+#include "skein/planning/planners.h"
 
 namespace skein::app {
 
 Surrogate fly_surrogate(const Scenario& scenario) {
   ThreadPool pool(1);
   const World world = build_world(scenario, pool);
-  Faults faults;
+  InputFaults faults;
   faults.add_all(data_faults(scenario, world));  // for the missions that follow
   faults.throw_if_any();
   Environment built = planning_environment(world, scenario.planning);

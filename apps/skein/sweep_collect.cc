@@ -148,7 +148,7 @@ SweepTable collect_sweep(const fs::path& directory) {
       std::ranges::any_of(grid.cells, [&](const auto& cell) { return cell.size() != grid.keys.size(); })) {
     refuse("is the grid of a sweep with points missing");
   }
-  std::vector<Fault> faults;
+  std::vector<InputFault> faults;
   for (std::size_t point = 0; point < grid.num_points(); ++point) {
     try {
       PointResult result = read_point(directory / grid.place_of(point));

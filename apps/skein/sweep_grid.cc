@@ -6,8 +6,8 @@
 #include <set>
 
 #include "ranks.h"
+#include "skein/base/digest.h"
 #include "skein/base/file.h"
-#include "skein/learning/digest.h"
 #include "skein/nn/kernels.h"
 #include "sweep.h"
 
@@ -20,7 +20,7 @@ constexpr std::size_t most_points = 10000;
 constexpr std::size_t longest_name = 120;
 constexpr std::size_t most_grid_bytes = std::size_t{1} << 28U;
 
-Fault fault_of(const std::string& setting, std::string message) {
+InputFault fault_of(const std::string& setting, std::string message) {
   return {.file = "", .key = "--set", .value = setting, .message = std::move(message)};
 }
 
@@ -42,7 +42,7 @@ std::string file_name(const std::string& text) {
 
 // The scenario of the first point that has one.
 Scenario first_valid(const Sweep& sweep) {
-  std::vector<Fault> faults;
+  std::vector<InputFault> faults;
   for (std::size_t cell = 0; cell < sweep.grid.cells.size(); ++cell) {
     try {
       CommonOptions options = sweep.options_of(cell * sweep.grid.seeds.size());
@@ -139,7 +139,7 @@ Sweep make_sweep(const CommonOptions& options, std::size_t repeat) {
   Sweep sweep{.base = options, .grid = {.keys = {}, .cells = {{}}, .seeds = {0}}, .directory = {}};
   SweepGrid& grid = sweep.grid;
   sweep.base.settings.clear();
-  std::vector<Fault> faults;
+  std::vector<InputFault> faults;
   for (const std::string& setting : options.settings) {
     try {
       const std::vector<std::string> values = split_values(setting);

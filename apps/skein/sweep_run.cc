@@ -1,9 +1,9 @@
 #include <mutex>
 
 #include "mission_run.h"
+#include "skein/base/digest.h"
 #include "skein/base/directory_lock.h"
 #include "skein/base/file.h"
-#include "skein/learning/digest.h"
 #include "skein/learning/trainer.h"
 #include "sweep.h"
 #include "world_view.h"

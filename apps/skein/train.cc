@@ -10,8 +10,8 @@
 #include "progress.h"
 #include "skein/base/file.h"
 #include "skein/base/interval.h"
+#include "skein/data/data_source.h"
 #include "skein/learning/algorithm.h"
-#include "skein/learning/data_source.h"
 #include "text_table.h"
 #include "training_run.h"
 

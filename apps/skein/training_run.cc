@@ -9,8 +9,8 @@
 #include "skein/base/file.h"
 #include "skein/learning/algorithm.h"
 #include "skein/learning/training.h"
+#include "skein/mission/prepare_training.h"
 #include "skein/nn/safetensors.h"
-#include "skein/scenario/prepare_training.h"
 
 namespace skein::app {
 namespace {

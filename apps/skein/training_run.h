@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "skein/base/thread_pool.h"
-#include "skein/learning/dataset.h"
+#include "skein/data/dataset.h"
 #include "skein/learning/training_record.h"
 #include "skein/scenario/scenario.h"
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "skein/base/fault.h"
 #include "skein/base/file.h"
-#include "skein/scenario/build.h"
+#include "skein/base/input_fault.h"
+#include "skein/mission/build.h"
 #include "skein/world/energy.h"
 #include "skein/world/map_svg.h"
 #include "skein/world/world_json.h"

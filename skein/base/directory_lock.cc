@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 
 namespace skein {
 

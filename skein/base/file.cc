@@ -10,13 +10,13 @@
 #include <system_error>
 #include <vector>
 
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 
 namespace skein {
 namespace {
 
 [[noreturn]] void throw_fault(const std::filesystem::path& path, std::string message) {
-  throw InputError(Fault{.file = path.string(), .key = "", .value = "", .message = std::move(message)});
+  throw InputError(InputFault{.file = path.string(), .key = "", .value = "", .message = std::move(message)});
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ void TextFaults::throw_if_any() const {
   std::vector<Placed> sorted = faults_;
   std::ranges::stable_sort(
       sorted, {}, [](const Placed& fault) { return std::pair(fault.place.line, fault.place.column); });
-  Faults faults;
+  InputFaults faults;
   for (Placed& fault : sorted) {
     faults.add(std::move(fault.fault));
   }

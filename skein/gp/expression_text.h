@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 #include "skein/gp/posynomial.h"
 
 namespace skein::gp {
@@ -37,7 +37,7 @@ class TextFaults {
  private:
   struct Placed {
     Place place;
-    Fault fault;
+    InputFault fault;
   };
   std::string name_;
   std::vector<Placed> faults_;

@@ -6,14 +6,14 @@
 #include <cmath>
 
 #include "skein/base/expect.h"
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 #include "skein/gp/flat_program.h"
 
 namespace skein::gp {
 namespace {
 
 void check(const Program& program) {
-  Faults faults;
+  InputFaults faults;
   for (const ProgramVariable& variable : program.variables) {
     if (!(variable.lower >= 0.0) || !(variable.upper > 0.0) || !(variable.lower <= variable.upper) ||
         std::isinf(variable.lower)) {

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "skein/base/expect.h"
-#include "skein/base/fault.h"
 #include "skein/base/file.h"
+#include "skein/base/input_fault.h"
 
 namespace skein {
 namespace {
@@ -32,7 +32,7 @@ double number(std::string_view text, const std::filesystem::path& file, std::str
   double value = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
-    throw InputError(Fault{file.string(), std::string(column), std::string(text), "must be a number"});
+    throw InputError(InputFault{file.string(), std::string(column), std::string(text), "must be a number"});
   }
   return value;
 }
@@ -88,7 +88,7 @@ Curve read_curve(const std::filesystem::path& metrics, std::string_view column) 
     const auto found = std::ranges::find(header, name);
     if (found == header.end()) {
       throw InputError(
-          Fault{metrics.string(), std::string(name), "", "is missing: not the metrics of a run"});
+          InputFault{metrics.string(), std::string(name), "", "is missing: not the metrics of a run"});
     }
     return static_cast<std::size_t>(found - header.begin());
   };
@@ -101,8 +101,8 @@ Curve read_curve(const std::filesystem::path& metrics, std::string_view column) 
     }
     const std::vector<std::string_view> cells = split(lines[i], ',');
     if (cells.size() != header.size()) {
-      throw InputError(Fault{metrics.string(), fmt::format("line {}", i + 1), "",
-                             fmt::format("must have {} cells", header.size())});
+      throw InputError(InputFault{metrics.string(), fmt::format("line {}", i + 1), "",
+                                  fmt::format("must have {} cells", header.size())});
     }
     if (!cells[wanted].empty()) {
       curve.iterations.push_back(number(cells[iteration], metrics, "iteration"));
@@ -115,7 +115,7 @@ Curve read_curve(const std::filesystem::path& metrics, std::string_view column) 
 PublishedCurves::PublishedCurves(const std::filesystem::path& file) {
   const auto json = nlohmann::json::parse(read_file(file, most_bytes), nullptr, false);
   if (!json.is_object()) {
-    throw InputError(Fault{file.string(), "", "", "must be a JSON object of curves"});
+    throw InputError(InputFault{file.string(), "", "", "must be a JSON object of curves"});
   }
   for (auto entry = json.begin(); entry != json.end(); ++entry) {
     const std::string& name = entry.key();
@@ -123,7 +123,7 @@ PublishedCurves::PublishedCurves(const std::filesystem::path& file) {
     const bool numbers =
         values.is_array() && std::ranges::all_of(values, [](const auto& v) { return v.is_number(); });
     if (!numbers) {
-      throw InputError(Fault{file.string(), name, "", "must be a list of numbers"});
+      throw InputError(InputFault{file.string(), name, "", "must be a list of numbers"});
     }
     for (const auto& value : values) {
       curves_[name].push_back(value.get<double>());

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "skein/base/thread_pool.h"
-#include "skein/learning/class_pools.h"
-#include "skein/learning/dataset.h"
+#include "skein/data/class_pools.h"
+#include "skein/data/dataset.h"
 #include "skein/learning/trainer.h"
 #include "skein/learning/workspace.h"
 

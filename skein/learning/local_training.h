@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "skein/learning/class_pools.h"
-#include "skein/learning/dataset.h"
+#include "skein/data/class_pools.h"
+#include "skein/data/dataset.h"
 #include "skein/learning/options.h"
 #include "skein/learning/trainer.h"
 #include "skein/learning/workspace.h"

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "skein/base/thread_pool.h"
-#include "skein/learning/class_pools.h"
-#include "skein/learning/feature_transform.h"
+#include "skein/data/class_pools.h"
+#include "skein/data/feature_transform.h"
 #include "skein/learning/options.h"
 #include "skein/nn/vector.h"
 

@@ -8,10 +8,10 @@
 
 #include "skein/base/quantity.h"
 #include "skein/base/thread_pool.h"
-#include "skein/learning/class_pools.h"
-#include "skein/learning/dataset.h"
+#include "skein/data/class_pools.h"
+#include "skein/data/dataset.h"
+#include "skein/data/partition.h"
 #include "skein/learning/options.h"
-#include "skein/learning/partition.h"
 #include "skein/learning/trainer.h"
 #include "skein/learning/training_record.h"
 #include "skein/nn/engine.h"

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "skein/learning/class_pools.h"
-#include "skein/learning/dataset.h"
-#include "skein/learning/feature_transform.h"
+#include "skein/data/class_pools.h"
+#include "skein/data/dataset.h"
+#include "skein/data/feature_transform.h"
 #include "skein/nn/engine.h"
 
 namespace skein {

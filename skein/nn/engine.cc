@@ -10,7 +10,7 @@
 #include "skein/nn/dual.h"
 #include "skein/nn/kernels.h"
 #include "skein/nn/layers.h"
-#include "skein/nn/plan.h"
+#include "skein/nn/network_layout.h"
 
 namespace skein::nn {
 namespace {
@@ -72,11 +72,11 @@ struct Point {
 
 template <class T>
 struct Engine<T>::Workspace {
-  using Plan = typename Network<T>::Plan;
-  using Step = typename Plan::Step;
+  using Layout = typename Network<T>::Layout;
+  using Step = typename Layout::Step;
   using SinkOf = std::function<Sink<T>(std::size_t)>;
 
-  const Plan& plan;
+  const Layout& layout;
   Pass<T> passes[4];
   std::vector<Scratch<T>> scratch;  // of each operation
   std::vector<Vector<T>> values;    // of each, where the pass does not keep them
@@ -87,12 +87,12 @@ struct Engine<T>::Workspace {
   Vector<T> shifted;
   Vector<T> update;
 
-  explicit Workspace(const Plan& network)
-      : plan(network),
-        scratch(plan.steps.size()),
-        values(plan.steps.size()),
-        gradients(plan.steps.size()),
-        sources(plan.steps.size()) {}
+  explicit Workspace(const Layout& network)
+      : layout(network),
+        scratch(layout.steps.size()),
+        values(layout.steps.size()),
+        gradients(layout.steps.size()),
+        sources(layout.steps.size()) {}
 
   static std::size_t stride_of(std::size_t size) { return padded<T>(size) + 2 * padding<T>; }
   static void reserve(Vector<T>& buffer, std::size_t size) {
@@ -105,33 +105,35 @@ struct Engine<T>::Workspace {
 
   enum class Masks { none, drawn, kept };
 
-  [[nodiscard]] bool is_linear(std::size_t i) const { return plan.steps[i].operation->linear_outputs() != 0; }
+  [[nodiscard]] bool is_linear(std::size_t i) const {
+    return layout.steps[i].operation->linear_outputs() != 0;
+  }
   [[nodiscard]] bool feeds_linear(std::size_t i) const {
     std::size_t next = i + 1;
-    while (next < plan.steps.size() && plan.steps[next].operation->is_dropout()) {
+    while (next < layout.steps.size() && layout.steps[next].operation->is_dropout()) {
       ++next;
     }
-    return next < plan.steps.size() && is_linear(next);
+    return next < layout.steps.size() && is_linear(next);
   }
   // Without masks, what comes before a dropout sees the same gradient as what comes after it.
   [[nodiscard]] bool follows_linear(std::size_t i) const {
-    while (i > 0 && plan.steps[i].operation->is_dropout()) {
+    while (i > 0 && layout.steps[i].operation->is_dropout()) {
       --i;
     }
     return is_linear(i);
   }
   // What a ReLU made zero passes no gradient back, nor does what a dropout behind it dropped.
   [[nodiscard]] bool has_dead_zeros(std::size_t i) const {
-    while (i > 0 && plan.steps[i - 1].operation->is_dropout()) {
+    while (i > 0 && layout.steps[i - 1].operation->is_dropout()) {
       --i;
     }
-    return i > 0 && plan.steps[i - 1].operation->ends_with_relu();
+    return i > 0 && layout.steps[i - 1].operation->ends_with_relu();
   }
   Rows<T> values_of(Pass<T>& pass, std::size_t i, std::size_t rows) {
-    return reserved_rows(feeds_linear(i) ? pass.values[i] : values[i], rows, plan.steps[i].size);
+    return reserved_rows(feeds_linear(i) ? pass.values[i] : values[i], rows, layout.steps[i].size);
   }
   Rows<T> gradients_of(Pass<T>& pass, std::size_t i, std::size_t rows) {
-    return reserved_rows(follows_linear(i) ? pass.gradients[i] : gradients[i], rows, plan.steps[i].size);
+    return reserved_rows(follows_linear(i) ? pass.gradients[i] : gradients[i], rows, layout.steps[i].size);
   }
   static Rows<T> reserved_rows(Vector<T>& buffer, std::size_t rows, std::size_t size) {
     reserve(buffer, rows * stride_of(size));
@@ -141,10 +143,10 @@ struct Engine<T>::Workspace {
   // Calls work(begin, end) for runs of operations that can take a part of the batch, and for each other one.
   template <class Work>
   void for_groups(const Work& work) const {
-    for (std::size_t begin = 0; begin < plan.steps.size();) {
+    for (std::size_t begin = 0; begin < layout.steps.size();) {
       std::size_t end = begin + 1;
-      while (end < plan.steps.size() && plan.steps[end - 1].operation->by_sample() &&
-             plan.steps[end].operation->by_sample()) {
+      while (end < layout.steps.size() && layout.steps[end - 1].operation->by_sample() &&
+             layout.steps[end].operation->by_sample()) {
         ++end;
       }
       work(begin, end);
@@ -167,7 +169,7 @@ struct Engine<T>::Workspace {
   std::size_t samples_at_once(const Pass<T>& pass, std::size_t begin, std::size_t end) const {
     std::size_t bytes = 0;
     for (std::size_t i = begin; i < end; ++i) {
-      bytes += 2 * stride_of(plan.steps[i].size) * sizeof(T) * (pass.memory[i].tangent ? 2 : 1);
+      bytes += 2 * stride_of(layout.steps[i].size) * sizeof(T) * (pass.memory[i].tangent ? 2 : 1);
     }
     return std::clamp<std::size_t>(cached_bytes / bytes, 1, pass.size);
   }
@@ -178,7 +180,7 @@ struct Engine<T>::Workspace {
   }
 
   Weights<T> weights_of(const Point<T>& point, std::size_t i) const {
-    const Step& step = plan.steps[i];
+    const Step& step = layout.steps[i];
     Weights<T> weights{point.dense->data() + step.weight, point.dense->data() + step.bias};
     if (point.factors != nullptr && point.factors->low_rank[i]) {
       weights.weight = point.base != nullptr ? point.base->data() + step.weight : nullptr;
@@ -188,18 +190,18 @@ struct Engine<T>::Workspace {
   }
 
   void start(Pass<T>& pass, const T* features, std::size_t size, bool tangent, Masks masks) {
-    const std::size_t num_steps = plan.steps.size();
+    const std::size_t num_steps = layout.steps.size();
     pass.size = size;
     pass.memory.resize(num_steps);
     pass.values.resize(num_steps);
     pass.gradients.resize(num_steps);
     pass.low_rank.assign(num_steps, false);
-    Rows<const T> x{features, plan.num_inputs};
+    Rows<const T> x{features, layout.num_inputs};
     bool x_tangent = false;
-    if (tangent && plan.steps[0].operation->num_weights() == 0) {
-      reserve(pass.input, 2 * size * plan.num_inputs);
-      std::copy_n(features, size * plan.num_inputs, pass.input.data());
-      std::fill_n(pass.input.data() + size * plan.num_inputs, size * plan.num_inputs, T(0));
+    if (tangent && layout.steps[0].operation->num_weights() == 0) {
+      reserve(pass.input, 2 * size * layout.num_inputs);
+      std::copy_n(features, size * layout.num_inputs, pass.input.data());
+      std::fill_n(pass.input.data() + size * layout.num_inputs, size * layout.num_inputs, T(0));
       x.data = pass.input.data();
       x_tangent = true;
     }
@@ -222,8 +224,8 @@ struct Engine<T>::Workspace {
                Masks masks, RandomStream* stream) {
     start(pass, batch.features, batch.size, direction != nullptr, masks);
     if (masks == Masks::drawn) {
-      for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-        plan.steps[i].operation->draw(pass.memory[i], *stream);
+      for (std::size_t i = 0; i < layout.steps.size(); ++i) {
+        layout.steps[i].operation->draw(pass.memory[i], *stream);
       }
     }
     for_groups([&](std::size_t begin, std::size_t end) {
@@ -237,12 +239,12 @@ struct Engine<T>::Workspace {
     });
   }
   [[nodiscard]] bool skips(std::size_t i, Masks masks) const {
-    return plan.steps[i].operation->is_dropout() && masks == Masks::none;
+    return layout.steps[i].operation->is_dropout() && masks == Masks::none;
   }
   // A dropout drops where its inputs are, if nobody needs these any more, and where its gradients are.
   [[nodiscard]] bool in_place(std::size_t i, Masks masks) const {
-    return skips(i, masks) ||
-           (plan.steps[i].operation->is_dropout() && i > 0 && !plan.steps[i - 1].operation->needs_outputs());
+    return skips(i, masks) || (layout.steps[i].operation->is_dropout() && i > 0 &&
+                               !layout.steps[i - 1].operation->needs_outputs());
   }
   // Rows that an operation reads are in buffers of the pass or the workspace, or are the network's input,
   // which nobody writes to.
@@ -251,7 +253,7 @@ struct Engine<T>::Workspace {
     return {const_cast<T*>(rows.data), rows.stride, rows.first};
   }
   void forward_one(Pass<T>& pass, const Point<T>& point, const Point<T>* direction, std::size_t i) {
-    const Operation<T>& operation = *plan.steps[i].operation;
+    const Operation<T>& operation = *layout.steps[i].operation;
     const Weights<T> w = weights_of(point, i);
     if (direction != nullptr) {
       const Weights<T> v = weights_of(*direction, i);
@@ -263,8 +265,8 @@ struct Engine<T>::Workspace {
 
   // The mean loss, and its gradient with respect to the last outputs.
   double loss(Pass<T>& pass, const Batch<T>& batch) {
-    const std::size_t last = plan.steps.size() - 1;
-    const std::size_t size = plan.steps[last].size;
+    const std::size_t last = layout.steps.size() - 1;
+    const std::size_t size = layout.steps[last].size;
     Memory<T>& m = pass.memory[last];
     const Rows<T> dz = gradients_of(pass, last, m.rows());
     const double share = 1.0 / static_cast<double>(batch.size);
@@ -311,7 +313,7 @@ struct Engine<T>::Workspace {
       m.dx = {};
       return;
     }
-    if (plan.steps[i].operation->is_dropout()) {
+    if (layout.steps[i].operation->is_dropout()) {
       m.dx = writable(m.dy);
     } else {
       m.dx = gradients_of(pass, i - 1, part.rows);
@@ -321,7 +323,7 @@ struct Engine<T>::Workspace {
   }
   void backward_one(Pass<T>& pass, const Point<T>& point, const Point<T>* direction, const SinkOf& sink_of,
                     std::size_t i) {
-    const Step& step = plan.steps[i];
+    const Step& step = layout.steps[i];
     const Sink<T> sink = step.end > step.weight ? sink_of(i) : Sink<T>{};
     const Weights<T> w = weights_of(point, i);
     if (direction != nullptr) {
@@ -335,19 +337,19 @@ struct Engine<T>::Workspace {
   // ---- steps
 
   [[nodiscard]] bool worth_low_rank(std::size_t i, std::size_t batch) const {
-    const Operation<T>& operation = *plan.steps[i].operation;
+    const Operation<T>& operation = *layout.steps[i].operation;
     // A product with a rank-b matrix costs 2 b (in + out) against in * out for forming it.
     return operation.linear_outputs() >= 2 * batch && operation.num_weights() >= least_low_rank_weights;
   }
   void mark_low_rank(Pass<T>& pass) const {
-    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    for (std::size_t i = 0; i < layout.steps.size(); ++i) {
       pass.low_rank[i] = worth_low_rank(i, pass.size);
     }
   }
 
   // target = base + factor * gradient, for all parameters of operation i.
   Sink<T> sink_to(std::size_t i, const T* base, T* target, T factor) const {
-    const Step& step = plan.steps[i];
+    const Step& step = layout.steps[i];
     const auto at = [](const T* vector, std::size_t place) {
       return vector != nullptr ? vector + place : nullptr;
     };
@@ -369,8 +371,8 @@ struct Engine<T>::Workspace {
   // Calls work(begin, end) for the parameters that are not in low-rank weights of `pass`.
   template <class Work>
   void for_dense(const Pass<T>& pass, const Work& work) const {
-    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-      const Step& step = plan.steps[i];
+    for (std::size_t i = 0; i < layout.steps.size(); ++i) {
+      const Step& step = layout.steps[i];
       work(pass.low_rank[i] ? step.bias : step.weight, step.end);
     }
   }
@@ -391,7 +393,7 @@ struct Engine<T>::Workspace {
                    RandomStream* stream, const T* base, T* target, T step) {
     const Masks masks = stream != nullptr ? Masks::drawn : Masks::none;
     const T inner_step = static_cast<T>(options.inner_step);
-    reserve(inner, plan.num_parameters);
+    reserve(inner, layout.num_parameters);
 
     Pass<T>& first = passes[0];
     forward(first, {&w}, nullptr, batches[0], masks, stream);
@@ -410,10 +412,10 @@ struct Engine<T>::Workspace {
     }
 
     mark_low_rank(second);
-    reserve(gradient, plan.num_parameters);
+    reserve(gradient, layout.num_parameters);
     backward(second, after, nullptr, masks,
              [&](std::size_t i) { return sink_apart(second, i, nullptr, gradient.data(), T(1)); });
-    reserve(update, plan.num_parameters);
+    reserve(update, layout.num_parameters);
     for_dense(second, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         update[i] = (base != nullptr ? base[i] : T(0)) - step * gradient[i];
@@ -450,7 +452,7 @@ struct Engine<T>::Workspace {
     const Pass<T>& second = passes[1];
     Pass<T>& plus = passes[2];
     Pass<T>& minus = passes[3];
-    reserve(shifted, plan.num_parameters);
+    reserve(shifted, layout.num_parameters);
     const auto shift = [&](T by) {
       for_dense(second, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
@@ -468,9 +470,9 @@ struct Engine<T>::Workspace {
              [&](std::size_t i) { return sink_apart(plus, i, update.data(), update.data(), factor); });
 
     const Point<T> behind = shift(-difference);
-    minus.memory.resize(plan.steps.size());
-    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-      if (plan.steps[i].operation->is_dropout()) {
+    minus.memory.resize(layout.steps.size());
+    for (std::size_t i = 0; i < layout.steps.size(); ++i) {
+      if (layout.steps[i].operation->is_dropout()) {
         minus.memory[i].drawn = plus.memory[i].drawn;
       }
     }
@@ -484,7 +486,7 @@ struct Engine<T>::Workspace {
   // Dense parameters start from `update`, low-rank weights from `base` and what was kept of earlier passes.
   Sink<T> last_sink(std::size_t i, const T* base, T* target, T factor,
                     const std::array<LowRank<T>, 2>& kept) const {
-    const Step& step = plan.steps[i];
+    const Step& step = layout.steps[i];
     Sink<T> sink = sink_to(i, update.data(), target, factor);
     if (passes[1].low_rank[i]) {
       sink.weight.base = base != nullptr ? base + step.weight : nullptr;
@@ -496,7 +498,7 @@ struct Engine<T>::Workspace {
 };
 
 template <class T>
-Engine<T>::Engine(const Network<T>& network) : workspace_(std::make_unique<Workspace>(network.plan())) {}
+Engine<T>::Engine(const Network<T>& network) : workspace_(std::make_unique<Workspace>(network.layout())) {}
 template <class T>
 Engine<T>::~Engine() = default;
 template <class T>
@@ -507,11 +509,11 @@ Engine<T>& Engine<T>::operator=(Engine&&) noexcept = default;
 template <class T>
 void Engine<T>::outputs(const Vector<T>& w, const T* features, std::size_t size, T* out) {
   Workspace& ws = *workspace_;
-  expect(w.size() == ws.plan.num_parameters, "as many parameters as the network has");
-  const std::size_t num_outputs = ws.plan.steps.back().size;
+  expect(w.size() == ws.layout.num_parameters, "as many parameters as the network has");
+  const std::size_t num_outputs = ws.layout.steps.back().size;
   for (std::size_t begin = 0; begin < size; begin += scoring_batch) {
     const std::size_t count = std::min(scoring_batch, size - begin);
-    ws.forward(ws.passes[0], {&w}, nullptr, {features + begin * ws.plan.num_inputs, nullptr, count},
+    ws.forward(ws.passes[0], {&w}, nullptr, {features + begin * ws.layout.num_inputs, nullptr, count},
                Workspace::Masks::none, nullptr);
     const Rows<T>& y = ws.passes[0].memory.back().y;
     for (std::size_t b = 0; b < count; ++b) {
@@ -523,10 +525,10 @@ void Engine<T>::outputs(const Vector<T>& w, const T* features, std::size_t size,
 template <class T>
 Score Engine<T>::score(const Vector<T>& w, const Batch<T>& batch) {
   Workspace& ws = *workspace_;
-  const std::size_t num_outputs = ws.plan.steps.back().size;
+  const std::size_t num_outputs = ws.layout.steps.back().size;
   Score score;
   for (std::size_t begin = 0; begin < batch.size; begin += scoring_batch) {
-    const Batch<T> part{batch.features + begin * ws.plan.num_inputs, batch.labels + begin,
+    const Batch<T> part{batch.features + begin * ws.layout.num_inputs, batch.labels + begin,
                         std::min(scoring_batch, batch.size - begin)};
     ws.forward(ws.passes[0], {&w}, nullptr, part, Workspace::Masks::none, nullptr);
     score.loss_sum += ws.loss(ws.passes[0], part) * static_cast<double>(part.size);

@@ -33,11 +33,11 @@ class Network {
   // PyTorch's default: each tensor uniform in [-1/sqrt(fan in), 1/sqrt(fan in)].
   [[nodiscard]] Vector<T> initial_parameters(RandomStream& stream) const;
 
-  struct Plan;
-  [[nodiscard]] const Plan& plan() const { return *plan_; }
+  struct Layout;
+  [[nodiscard]] const Layout& layout() const { return *layout_; }
 
  private:
-  std::unique_ptr<const Plan> plan_;
+  std::unique_ptr<const Layout> layout_;
 };
 
 // Samples one after another, and the class of each.

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 
 namespace skein::nn {
 namespace {
@@ -38,7 +38,7 @@ class Words {
 
   [[noreturn]] void fail(std::string message) const {
     throw InputError(
-        Fault{.file = "", .key = "", .value = std::string(line_), .message = std::move(message)});
+        InputFault{.file = "", .key = "", .value = std::string(line_), .message = std::move(message)});
   }
 
   template <class Number>

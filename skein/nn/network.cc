@@ -1,7 +1,7 @@
 #include <utility>
 
 #include "skein/base/expect.h"
-#include "skein/nn/plan.h"
+#include "skein/nn/network_layout.h"
 
 namespace skein::nn {
 namespace {
@@ -71,25 +71,25 @@ std::size_t make_from(const std::vector<Layer>& layers, std::size_t i, const Sha
 template <class T>
 Network<T>::Network(Architecture architecture) {
   expect(faults_of(architecture).empty(), "a network's architecture has no faults");
-  auto plan = std::make_unique<Plan>();
-  plan->num_inputs = architecture.input.size();
+  auto layout = std::make_unique<Layout>();
+  layout->num_inputs = architecture.input.size();
   const std::vector<Shape> after = shapes(architecture);
   const std::vector<Layer>& layers = architecture.layers;
   std::size_t place = 0;
   for (std::size_t i = 0; i < layers.size();) {
-    typename Plan::Step step;
+    typename Layout::Step step;
     i += make_from(layers, i, i == 0 ? architecture.input : after[i - 1], step.operation);
     step.size = after[i - 1].size();
     step.weight = place;
     step.bias = step.weight + step.operation->num_weights();
     step.end = step.bias + step.operation->num_biases();
     place = step.end;
-    plan->steps.push_back(std::move(step));
+    layout->steps.push_back(std::move(step));
   }
-  plan->num_parameters = place;
-  expect(place == nn::num_parameters(architecture), "the plan has every parameter");
-  plan->architecture = std::move(architecture);
-  plan_ = std::move(plan);
+  layout->num_parameters = place;
+  expect(place == nn::num_parameters(architecture), "the layout has every parameter");
+  layout->architecture = std::move(architecture);
+  layout_ = std::move(layout);
 }
 
 template <class T>
@@ -101,19 +101,19 @@ Network<T>& Network<T>::operator=(Network&&) noexcept = default;
 
 template <class T>
 const Architecture& Network<T>::architecture() const {
-  return plan_->architecture;
+  return layout_->architecture;
 }
 template <class T>
 std::size_t Network<T>::num_parameters() const {
-  return plan_->num_parameters;
+  return layout_->num_parameters;
 }
 template <class T>
 std::size_t Network<T>::num_inputs() const {
-  return plan_->num_inputs;
+  return layout_->num_inputs;
 }
 template <class T>
 std::size_t Network<T>::num_outputs() const {
-  return plan_->steps.back().size;
+  return layout_->steps.back().size;
 }
 
 template <class T>

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "skein/base/expect.h"
-#include "skein/base/fault.h"
 #include "skein/base/file.h"
+#include "skein/base/input_fault.h"
 #include "skein/nn/layer_text.h"
 #include "skein/nn/tensor_file.h"
 
@@ -106,7 +106,7 @@ void for_each_place(const Layout& layout, const Visit& visit) {
 // Ours from the file's, which must have just the tensors of this network.
 Vector<float> read_parameters(const TensorFile& content, const Architecture& architecture,
                               const std::string& file) {
-  Faults faults;
+  InputFaults faults;
   const std::vector<Tensor> expected = tensors(architecture);
   const std::vector<Layout> expected_layouts = layouts(architecture);
   for (const StoredTensor& stored : content.tensors) {
@@ -168,7 +168,7 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
 }
 
 Architecture read_architecture(const Notes& metadata, const std::string& file) {
-  Faults faults;
+  InputFaults faults;
   const auto fault = [&](std::string_view key, std::string value, std::string message) {
     faults.add(
         {.file = file, .key = std::string(key), .value = std::move(value), .message = std::move(message)});
@@ -189,7 +189,7 @@ Architecture read_architecture(const Notes& metadata, const std::string& file) {
       try {
         architecture.layers.push_back(parse_layer(text));
       } catch (const InputError& error) {
-        for (const Fault& found : error.faults()) {
+        for (const InputFault& found : error.faults()) {
           fault(layers_key, found.value, found.message);
         }
       }
@@ -281,7 +281,7 @@ Vector<float> starting_parameters(const std::filesystem::path& start, const Arch
         error == std::errc() && after == end) {
       return pytorch_parameters(architecture, seed);
     }
-    throw InputError(Fault{"", "initial model", text, "must have a whole number from 0 to 4294967295"});
+    throw InputError(InputFault{"", "initial model", text, "must have a whole number from 0 to 4294967295"});
   }
   return load_parameters(start, architecture);
 }

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "skein/base/expect.h"
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 
 namespace skein::nn {
 namespace {
@@ -229,7 +229,7 @@ class Parser {
   std::string_view bytes_;
   std::string_view data_;
   std::string file_;
-  Faults faults_;
+  InputFaults faults_;
 };
 
 }  // namespace

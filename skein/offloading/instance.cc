@@ -14,8 +14,8 @@ double OffloadingInstance::total_data() const {
   return std::accumulate(device_data.begin(), device_data.end(), 0.0);
 }
 
-std::vector<Fault> faults_of(const OffloadingInstance& instance) {
-  Faults faults;
+std::vector<InputFault> faults_of(const OffloadingInstance& instance) {
+  InputFaults faults;
   const auto refuse = [&](const std::string& key, double value, const char* allowed) {
     faults.add({"", key, fmt::format("{}", value), allowed});
   };

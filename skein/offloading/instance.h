@@ -22,8 +22,8 @@
 #include <string>
 #include <vector>
 
-#include "skein/base/fault.h"
-#include "skein/learning/bounds.h"
+#include "skein/base/input_fault.h"
+#include "skein/bounds/bounds.h"
 #include "skein/world/links.h"
 
 namespace skein {
@@ -56,7 +56,7 @@ struct OffloadingInstance {
 };
 
 // What makes no sense as numbers: wrong sizes, negative or not finite. Not what makes it infeasible.
-std::vector<Fault> faults_of(const OffloadingInstance& instance);
+std::vector<InputFault> faults_of(const OffloadingInstance& instance);
 
 struct OffloadDecision {
   Table<double> rho{};                         // devices x UAVs

@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 // Reads the keys of one line; faults name the line and the key.
 class LineReader {
  public:
-  LineReader(const Json& object, std::string file, std::string place, Faults& faults)
+  LineReader(const Json& object, std::string file, std::string place, InputFaults& faults)
       : object_(object), file_(std::move(file)), place_(std::move(place)), faults_(faults) {}
 
   void read(const char* key, double& target) {
@@ -95,11 +95,11 @@ class LineReader {
   const Json& object_;
   std::string file_;
   std::string place_;
-  Faults& faults_;
+  InputFaults& faults_;
 };
 
 NamedInstance read_line(const Json& object, const std::string& file, const std::string& place,
-                        Faults& faults) {
+                        InputFaults& faults) {
   NamedInstance result;
   OffloadingInstance& p = result.instance;
   LineReader reader(object, file, place, faults);
@@ -184,7 +184,7 @@ nlohmann::ordered_json decision_json(const OffloadDecision& decision) {
 std::string decision_text(const OffloadDecision& decision) { return decision_json(decision).dump(); }
 
 std::vector<NamedInstance> parse_instances(const std::string& text, const std::string& name) {
-  Faults faults;
+  InputFaults faults;
   std::vector<NamedInstance> instances;
   std::istringstream lines(text);
   std::string line;
@@ -201,7 +201,7 @@ std::vector<NamedInstance> parse_instances(const std::string& text, const std::s
     const std::size_t before = faults.list().size();
     NamedInstance instance = read_line(object, name, place, faults);
     if (faults.list().size() == before) {
-      for (Fault fault : faults_of(instance.instance)) {
+      for (InputFault fault : faults_of(instance.instance)) {
         faults.add({name, place + ": " + fault.key, fault.value, fault.message});
       }
     }

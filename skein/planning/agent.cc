@@ -73,7 +73,7 @@ void save_agent(const std::filesystem::path& file, const Agent& agent) {
 
 Agent load_agent(const std::filesystem::path& file, const Environment& environment) {
   const nn::TensorFile content = nn::parse_tensor_file(read_file(file, most_bytes), file.string());
-  Faults faults;
+  InputFaults faults;
   const auto fault = [&](std::string key, std::string message) {
     faults.add({.file = file.string(), .key = std::move(key), .message = std::move(message)});
   };

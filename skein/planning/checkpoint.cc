@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 
 namespace skein {
 namespace {
@@ -89,7 +89,7 @@ CheckpointReader::CheckpointReader(std::string bytes, std::string file)
     : bytes_(std::move(bytes)), file_(std::move(file)) {
   std::uint64_t sum = 0;
   if (bytes_.size() < magic.size() + sizeof sum || !bytes_.starts_with(magic)) {
-    throw InputError(Fault{.file = file_, .message = "is no checkpoint of `skein plan train`"});
+    throw InputError(InputFault{.file = file_, .message = "is no checkpoint of `skein plan train`"});
   }
   std::memcpy(&sum, bytes_.data() + bytes_.size() - sizeof sum, sizeof sum);
   bytes_.resize(bytes_.size() - sizeof sum);
@@ -100,7 +100,7 @@ CheckpointReader::CheckpointReader(std::string bytes, std::string file)
 }
 
 void CheckpointReader::damaged() const {
-  throw InputError(Fault{.file = file_, .message = "is damaged or not whole"});
+  throw InputError(InputFault{.file = file_, .message = "is damaged or not whole"});
 }
 
 void CheckpointReader::raw(void* data, std::size_t size) {
@@ -124,7 +124,7 @@ void CheckpointReader::expect_text(std::string_view text) {
   std::string found(whole(bytes_.size()), '\0');
   raw(found.data(), found.size());
   if (found != text) {
-    throw InputError(Fault{
+    throw InputError(InputFault{
         .file = file_,
         .message = "is of a training with another environment, seed or options: remove it to start anew"});
   }

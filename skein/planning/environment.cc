@@ -10,7 +10,7 @@
 namespace skein {
 namespace {
 
-void check_sizes(const Environment& e, Faults& faults) {
+void check_sizes(const Environment& e, InputFaults& faults) {
   const std::size_t sites = e.num_sites();
   const auto size = [&](const auto& list, std::string_view key, std::size_t expected) {
     if (list.size() != expected) {
@@ -44,7 +44,7 @@ void check_sizes(const Environment& e, Faults& faults) {
 }
 
 // Sizes are right.
-void check_reach(const Environment& e, Faults& faults) {
+void check_reach(const Environment& e, InputFaults& faults) {
   for (std::size_t u = 0; u < e.num_swarms; ++u) {
     for (std::size_t r = e.num_clusters; r < e.num_sites(); ++r) {
       double least = e.travel(u, 0, r);
@@ -84,8 +84,8 @@ std::string Environment::site_name(std::size_t site) const {
   return is_station(site) ? fmt::format("R:{}", site - num_clusters + 1) : fmt::format("C:{}", site + 1);
 }
 
-std::vector<Fault> faults_of(const Environment& e) {
-  Faults faults;
+std::vector<InputFault> faults_of(const Environment& e) {
+  InputFaults faults;
   if (e.num_swarms == 0 || e.num_clusters < e.num_swarms || e.num_stations == 0 || e.num_sites() > 10000) {
     faults.add(
         {.key = "sites",

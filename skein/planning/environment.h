@@ -16,10 +16,10 @@
 #include <string>
 #include <vector>
 
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 #include "skein/base/random.h"
 #include "skein/base/thread_pool.h"
-#include "skein/planning/drift.h"
+#include "skein/planning/model_drift.h"
 #include "skein/planning/options.h"
 #include "skein/planning/plan.h"
 #include "skein/planning/tables.h"
@@ -60,7 +60,7 @@ struct Environment {
 };
 
 // Everything that makes it impossible, with what is allowed.
-std::vector<Fault> faults_of(const Environment& environment);
+std::vector<InputFault> faults_of(const Environment& environment);
 
 // Where the numbers of a state are in its row.
 class StateLayout {

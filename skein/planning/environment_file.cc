@@ -20,7 +20,7 @@ constexpr std::size_t most_bytes = std::size_t{256} << 20U;
 // Reads members of an object and collects what is wrong.
 class Reader {
  public:
-  Reader(std::string file, Faults& faults) : file_(std::move(file)), faults_(faults) {}
+  Reader(std::string file, InputFaults& faults) : file_(std::move(file)), faults_(faults) {}
 
   void fault(const std::string& key, const std::string& value, const std::string& message) {
     faults_.add({.file = file_, .key = key, .value = value, .message = message});
@@ -89,7 +89,7 @@ class Reader {
   }
 
   std::string file_;
-  Faults& faults_;
+  InputFaults& faults_;
 };
 
 std::size_t size_of(const json& root, const char* key) {
@@ -146,13 +146,13 @@ TraceEpoch read_epoch(Reader& read, const json& entry, std::size_t index, const 
 json parse(std::string_view text, const std::string& file) {
   json root = json::parse(text, nullptr, false);
   if (root.is_discarded() || !root.is_object()) {
-    throw InputError(Fault{.file = file, .message = "is no JSON object, or not whole"});
+    throw InputError(InputFault{.file = file, .message = "is no JSON object, or not whole"});
   }
   return root;
 }
 
-void with_file(const std::vector<Fault>& found, const std::string& file, Faults& faults) {
-  for (Fault fault : found) {
+void with_file(const std::vector<InputFault>& found, const std::string& file, InputFaults& faults) {
+  for (InputFault fault : found) {
     fault.file = file;
     faults.add(std::move(fault));
   }
@@ -162,7 +162,7 @@ void with_file(const std::vector<Fault>& found, const std::string& file, Faults&
 
 EnvironmentFile parse_environment(std::string_view text, const std::string& name) {
   const json root = parse(text, name);
-  Faults faults;
+  InputFaults faults;
   Reader read(name, faults);
   EnvironmentFile file;
   Environment& e = file.environment;
@@ -220,7 +220,7 @@ EnvironmentFile load_environment(const std::filesystem::path& file) {
 
 SolvedTables load_tables(const std::filesystem::path& file) {
   const json root = parse(read_file(file, most_bytes), file.string());
-  Faults faults;
+  InputFaults faults;
   Reader read(file.string(), faults);
   const auto size = [](const json& list) { return list.is_array() ? list.size() : 0; };
   const json& objective = root.contains("objective") ? root["objective"] : json();

@@ -81,8 +81,8 @@ Environment planning_environment(const World& world, const PlanningOptions& opti
           ? closed_form_tables(timing_grid(options.durations, options.local_periods, options.global_periods),
                                loads, e.num_clusters)
           : load_tables(options.tables);
-  std::vector<Fault> faults = faults_of(e);
-  for (Fault& fault : faults) {
+  std::vector<InputFault> faults = faults_of(e);
+  for (InputFault& fault : faults) {
     if (fault.key == "threshold_j") {
       fault.value = fmt::format("{:g}", std::stod(fault.value) / 1e3);  // the scenario's key is in kJ
     }
@@ -109,8 +109,8 @@ Environment with_geometry(const Environment& environment, std::size_t geometry) 
   const std::vector<Position> places = place_sites(sites, DistanceRange{}, {}, stream);
   if (places.size() < sites) {
     throw InputError(
-        Fault{.key = "--geometries",
-              .message = fmt::format("{} sites do not fit with distances in [500, 2000] m", sites)});
+        InputFault{.key = "--geometries",
+                   .message = fmt::format("{} sites do not fit with distances in [500, 2000] m", sites)});
   }
   e.places_m.clear();
   for (std::size_t from = 0; from < sites; ++from) {

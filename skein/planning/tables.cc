@@ -38,8 +38,8 @@ std::optional<Place> place_on(const std::vector<double>& axis, double value) {
 
 }  // namespace
 
-std::vector<Fault> faults_of(const SolvedTables& tables) {
-  std::vector<Fault> faults;
+std::vector<InputFault> faults_of(const SolvedTables& tables) {
+  std::vector<InputFault> faults;
   const std::size_t expected = tables.timings.size() * tables.num_swarms * tables.num_clusters;
   if (tables.timings.empty()) {
     faults.push_back({.key = "timings", .message = "must not be empty"});

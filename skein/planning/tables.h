@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 #include "skein/planning/plan.h"
 
 namespace skein {
@@ -25,7 +25,7 @@ struct SolvedTables {
 };
 
 // Under keys "timings", "objective", "training_energy_j".
-std::vector<Fault> faults_of(const SolvedTables& tables);
+std::vector<InputFault> faults_of(const SolvedTables& tables);
 
 struct SolvedEntry {
   double objective = 0.0;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "skein/planning/evaluation.h"
+#include "skein/planning/planner_evaluation.h"
 
 namespace skein {
 

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <string>
 
-#include "skein/scenario/build.h"
-#include "skein/scenario/build_planner.h"
+#include "skein/learning/network_choice.h"
+#include "skein/planning/planners.h"
 
 namespace skein {
 namespace {

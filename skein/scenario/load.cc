@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t max_scenario_bytes = std::size_t{1} << 20U;
 constexpr std::size_t max_base_depth = 16;
 
-Fault fault_at(std::string file, std::string message) {
+InputFault fault_at(std::string file, std::string message) {
   return {.file = std::move(file), .key = "", .value = "", .message = std::move(message)};
 }
 
@@ -56,18 +56,18 @@ toml::table with_bases(toml::table table, const std::string& name, const std::fi
   }
   const auto* text = base->as_string();
   if (text == nullptr) {
-    throw InputError(Fault{.file = place_of(*base, name),
-                           .key = "base",
-                           .value = value_of(*base),
-                           .message = "must be the name of a scenario file, in quotes"});
+    throw InputError(InputFault{.file = place_of(*base, name),
+                                .key = "base",
+                                .value = value_of(*base),
+                                .message = "must be the name of a scenario file, in quotes"});
   }
   const std::filesystem::path file = directory / text->get();
   const std::filesystem::path identity = std::filesystem::weakly_canonical(file);
   if (std::ranges::find(chain, identity) != chain.end() || chain.size() >= max_base_depth) {
-    throw InputError(Fault{.file = place_of(*base, name),
-                           .key = "base",
-                           .value = value_of(*base),
-                           .message = "leads back to a scenario that is based on this one"});
+    throw InputError(InputFault{.file = place_of(*base, name),
+                                .key = "base",
+                                .value = value_of(*base),
+                                .message = "leads back to a scenario that is based on this one"});
   }
   chain.push_back(identity);
   toml::table merged = with_bases(parse(read_file(file, max_scenario_bytes), file.string()), file.string(),
@@ -78,7 +78,7 @@ toml::table with_bases(toml::table table, const std::string& name, const std::fi
 }
 
 // "a.b=c" as TOML; a value that is not TOML is taken as text.
-void apply_setting(toml::table& table, const std::string& setting, Faults& faults) {
+void apply_setting(toml::table& table, const std::string& setting, InputFaults& faults) {
   const std::string name = fmt::format("--set {}", setting);
   const std::size_t equals = setting.find('=');
   if (equals == std::string::npos || equals == 0) {
@@ -108,7 +108,7 @@ void apply_setting(toml::table& table, const std::string& setting, Faults& fault
 Scenario build(toml::table table, const std::string& name, const std::filesystem::path& directory,
                std::vector<std::filesystem::path> chain, const LoadOptions& options) {
   table = with_bases(std::move(table), name, directory, chain);
-  Faults faults;
+  InputFaults faults;
   for (const std::string& setting : options.settings) {
     apply_setting(table, setting, faults);
   }
@@ -116,7 +116,7 @@ Scenario build(toml::table table, const std::string& name, const std::filesystem
   TomlReader reader(table, name, faults);
   bind_scenario(reader, scenario);
   reader.report_unknown();
-  for (Fault& fault : impossible_combinations(scenario)) {
+  for (InputFault& fault : impossible_combinations(scenario)) {
     fault.file = name;
     faults.add(std::move(fault));
   }

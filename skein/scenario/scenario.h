@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "skein/base/distribution.h"
-#include "skein/base/fault.h"
-#include "skein/learning/data_drift.h"
-#include "skein/learning/data_source.h"
+#include "skein/base/input_fault.h"
+#include "skein/data/data_drift.h"
+#include "skein/data/data_source.h"
+#include "skein/data/partition.h"
 #include "skein/learning/options.h"
-#include "skein/learning/partition.h"
 #include "skein/offloading/options.h"
 #include "skein/planning/options.h"
 #include "skein/simulation/faults.h"
@@ -57,16 +57,11 @@ Scenario load_scenario(const std::filesystem::path& file, const LoadOptions& opt
 Scenario parse_scenario(const std::string& text, const std::string& name, const LoadOptions& options = {},
                         const std::filesystem::path& directory = ".");
 
-// The classes of a source, without loading it.
-std::size_t num_classes(const DataSourceOptions& source);
-// The shape of its samples, likewise.
-SampleShape sample_shape(const DataSourceOptions& source);
-
 // Combinations that no single key shows to be wrong.
-std::vector<Fault> impossible_combinations(const Scenario& scenario);
+std::vector<InputFault> impossible_combinations(const Scenario& scenario);
 // Why the paper's convergence bounds do not hold, if so. Training does not need them: only who uses a bound
 // must refuse these.
-std::vector<Fault> bound_faults(const LearningOptions& learning);
+std::vector<InputFault> bound_faults(const LearningOptions& learning);
 
 // With every default written out: it reads back to the same run.
 std::string resolved_scenario(const Scenario& scenario);

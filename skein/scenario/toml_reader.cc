@@ -81,7 +81,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
-TomlReader::TomlReader(const toml::table& root, std::string file, Faults& faults)
+TomlReader::TomlReader(const toml::table& root, std::string file, InputFaults& faults)
     : table_(&root), file_(std::move(file)), faults_(&faults) {}
 
 std::string TomlReader::path_of(std::string_view key) const {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 #include "skein/scenario/fields.h"
 
 namespace skein {
@@ -15,7 +15,7 @@ namespace skein {
 class TomlReader final : public Fields {
  public:
   // `root` outlives the reader. `file` is named for what is not in the table.
-  TomlReader(const toml::table& root, std::string file, Faults& faults);
+  TomlReader(const toml::table& root, std::string file, InputFaults& faults);
 
   // Reports the keys that nothing has asked for. Call it last.
   void report_unknown();
@@ -52,7 +52,7 @@ class TomlReader final : public Fields {
 
   const toml::table* table_;
   std::string file_;
-  Faults* faults_;
+  InputFaults* faults_;
   std::string path_;
   std::vector<std::string> known_;  // full paths of all keys and sections asked for
 };

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t comment_column = 44;
 
 // A basic TOML string.
-std::string quoted(std::string_view value) {
+std::string toml_string(std::string_view value) {
   std::string text = "\"";
   for (const char c : value) {
     if (c == '"' || c == '\\') {
@@ -93,7 +93,7 @@ void TomlWriter::named_sections(std::string_view name, std::string_view help,
                                 const std::vector<std::string>& known,
                                 const std::function<void(const std::string&)>& keys) {
   for (std::size_t i = 0; i < known.size(); ++i) {
-    const std::string part = is_bare(known[i]) ? known[i] : quoted(known[i]);
+    const std::string part = is_bare(known[i]) ? known[i] : toml_string(known[i]);
     section(
         fmt::format("{}.{}", name, part), i == 0 ? help : "", [&] { keys(known[i]); }, true);
   }
@@ -117,19 +117,19 @@ void TomlWriter::flag(std::string_view key, bool& value, std::string_view help) 
 }
 
 void TomlWriter::text(std::string_view key, std::string& value, std::string_view help) {
-  line(key, quoted(value), help, "");
+  line(key, toml_string(value), help, "");
 }
 
 void TomlWriter::texts(std::string_view key, std::vector<std::string>& values, std::string_view help) {
   std::vector<std::string> texts;
   texts.reserve(values.size());
-  std::ranges::transform(values, std::back_inserter(texts), quoted);
+  std::ranges::transform(values, std::back_inserter(texts), toml_string);
   line(key, fmt::format("[{}]", fmt::join(texts, ", ")), help, "");
 }
 
 void TomlWriter::one_of(std::string_view key, std::size_t& value, std::span<const std::string_view> names,
                         std::string_view help) {
-  line(key, quoted(names[value]), help, fmt::format("{}", fmt::join(names, " | ")));
+  line(key, toml_string(names[value]), help, fmt::format("{}", fmt::join(names, " | ")));
 }
 
 void TomlWriter::reals(std::string_view key, std::vector<double>& values, const Range& allowed,

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <utility>
 
-#include "skein/learning/bounds.h"
-#include "skein/scenario/build.h"
+#include "skein/bounds/bounds.h"
+#include "skein/learning/network_choice.h"
 #include "skein/scenario/scenario.h"
 
 namespace skein {
@@ -29,7 +29,7 @@ class Check {
     }
   }
 
-  std::vector<Fault> faults;
+  std::vector<InputFault> faults;
 };
 
 void check_sites(Check& check, const SiteOptions& sites, const std::string& section) {
@@ -154,25 +154,7 @@ void check_planning(Check& check, const PlanningOptions& planning, std::size_t n
 
 }  // namespace
 
-std::size_t num_classes(const DataSourceOptions& source) {
-  if (source.name == "synthetic") {
-    return source.synthetic.classes;
-  }
-  return source.name == "radioml" || source.name == "modulations" ? 4 : 10;
-}
-
-SampleShape sample_shape(const DataSourceOptions& source) {
-  if (source.name == "synthetic") {
-    return source.synthetic.shape;
-  }
-  if (source.name == "radioml" || source.name == "modulations") {
-    return {.height = 2, .width = 128, .channels = 1};
-  }
-  return source.name == "cifar10" ? SampleShape{.height = 32, .width = 32, .channels = 3}
-                                  : SampleShape{.height = 28, .width = 28, .channels = 1};
-}
-
-std::vector<Fault> bound_faults(const LearningOptions& learning) {
+std::vector<InputFault> bound_faults(const LearningOptions& learning) {
   Check check;
   const double limit = 1.0 / (6.0 * learning.bound.meta_lipschitz);
   check.require(gradient_bound_holds(bound_steps(learning), learning.bound), "learning.meta_step",
@@ -183,15 +165,16 @@ std::vector<Fault> bound_faults(const LearningOptions& learning) {
   return check.faults;
 }
 
-std::vector<Fault> impossible_combinations(const Scenario& scenario) {
+std::vector<InputFault> impossible_combinations(const Scenario& scenario) {
   Check check;
   check_world(check, scenario);
   check_types(check, scenario.swarms);
   check_data(check, scenario.data);
   check_learning(check, scenario.learning);
-  std::ranges::move(network_faults(scenario), std::back_inserter(check.faults));
+  std::ranges::move(network_faults(scenario.learning.network, scenario.data.source),
+                    std::back_inserter(check.faults));
   check_planning(check, scenario.planning, scenario.world.clusters.sites.count);
-  for (Fault& fault : faults_of(scenario.drift, scenario.world.clusters.sites.count)) {
+  for (InputFault& fault : faults_of(scenario.drift, scenario.world.clusters.sites.count)) {
     fault.key = "drift." + fault.key;
     check.faults.push_back(std::move(fault));
   }

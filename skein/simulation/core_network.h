@@ -18,9 +18,9 @@
 
 #include "skein/base/bytes.h"
 #include "skein/base/thread_pool.h"
-#include "skein/learning/field.h"
 #include "skein/planning/planner.h"
 #include "skein/simulation/faults.h"
+#include "skein/simulation/field.h"
 #include "skein/simulation/fleet.h"
 #include "skein/simulation/records.h"
 #include "skein/world/state.h"

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "skein/base/expect.h"
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 #include "skein/base/random.h"
 
 namespace skein {
@@ -233,7 +233,7 @@ bool MissionFault::holds(std::size_t in_sequence, std::size_t in_round) const {
 std::vector<MissionFault> draw_faults(const FaultOptions& options, const World& world,
                                       std::size_t num_sequences) {
   std::vector<MissionFault> faults;
-  Faults wrong;
+  InputFaults wrong;
   for (const std::string& text : options.list) {
     std::string why;
     if (const std::optional<MissionFault> fault = Reader(world, text).read(why)) {

@@ -1,7 +1,7 @@
 // What goes wrong in a mission: from a list, or at a rate.
 //
-// Faults are drawn once, when a mission begins, and are then a plain list: what holds in a global round of a
-// training sequence follows from the list alone, so that nothing about them needs to be saved.
+// Faults are drawn once, when a mission begins, and are then a plain list: what holds in a global round
+// of a training sequence follows from the list alone, so that nothing about them needs to be saved.
 #pragma once
 
 #include <array>

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "skein/base/thread_pool.h"
-#include "skein/learning/field.h"
 #include "skein/learning/trainer.h"
 #include "skein/offloading/offloader.h"
+#include "skein/simulation/field.h"
 #include "skein/simulation/fleet.h"
 #include "skein/world/links.h"
 #include "skein/world/world.h"

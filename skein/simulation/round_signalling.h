@@ -1,8 +1,8 @@
 // A swarm's part of a global round, as the protocol sees it: from what was decided to messages on links.
 #pragma once
 
+#include "skein/protocol/signalling.h"
 #include "skein/simulation/fleet.h"
-#include "skein/simulation/signalling.h"
 #include "skein/world/links.h"
 #include "skein/world/world.h"
 

@@ -6,14 +6,14 @@
 #include <string_view>
 
 #include "skein/base/expect.h"
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 #include "skein/world/geodesy.h"
 #include "skein/world/placement.h"
 
 namespace skein {
 namespace {
 
-Fault fault(std::string key, std::string value, std::string message) {
+InputFault fault(std::string key, std::string value, std::string message) {
   return {.file = "", .key = std::move(key), .value = std::move(value), .message = std::move(message)};
 }
 
@@ -34,7 +34,7 @@ class Draw {
 
 template <class Q>
 void check_list(const Distribution<Q>& distribution, const std::string& key, std::size_t count,
-                std::string_view entity, Faults& faults) {
+                std::string_view entity, InputFaults& faults) {
   if (const auto size = distribution.list_size(); size && *size != count) {
     faults.add(fault(key, distribution.spread.to_toml(),
                      fmt::format("has {} values; a list needs one per {}, {} in all", *size, entity, count)));
@@ -53,7 +53,7 @@ std::vector<Position> given_positions(const SiteOptions& sites, const LatLon& or
 }
 
 std::vector<Position> place(std::size_t count, const WorldOptions& options, std::span<const Position> given,
-                            std::string_view purpose, std::uint64_t seed, Faults& faults) {
+                            std::string_view purpose, std::uint64_t seed, InputFaults& faults) {
   RandomStream stream(seed, purpose);
   const DistanceRange range{Length(options.distance_m[0]), Length(options.distance_m[1])};
   std::vector<Position> placed = place_sites(count, range, given, stream);
@@ -76,7 +76,7 @@ struct Sites {
 
 // Clusters and stations share the ground: they keep their distances from each other. Access points keep them
 // among themselves.
-Sites place_all(const WorldOptions& options, std::uint64_t seed, Faults& faults) {
+Sites place_all(const WorldOptions& options, std::uint64_t seed, InputFaults& faults) {
   const SiteOptions& clusters = options.clusters.sites;
   const SiteOptions& stations = options.stations.sites;
   Sites sites{.clusters = given_positions(clusters, options.origin_deg),
@@ -101,7 +101,7 @@ Sites place_all(const WorldOptions& options, std::uint64_t seed, Faults& faults)
 }
 
 void sample_clusters(const WorldOptions& options, const std::vector<Position>& centres, ThreadPool& pool,
-                     World& world, Faults& faults) {
+                     World& world, InputFaults& faults) {
   const Draw draw(world.seed);
   check_list(options.clusters.devices, "world.clusters.devices", centres.size(), "cluster", faults);
   check_list(options.clusters.radius, "world.clusters.radius_m", centres.size(), "cluster", faults);
@@ -133,7 +133,7 @@ void sample_clusters(const WorldOptions& options, const std::vector<Position>& c
   });
 }
 
-void sample_stations(const WorldOptions& options, const Sites& sites, World& world, Faults& faults) {
+void sample_stations(const WorldOptions& options, const Sites& sites, World& world, InputFaults& faults) {
   const Draw draw(world.seed);
   check_list(options.stations.charge_power, "world.stations.charge_w", sites.stations.size(), "station",
              faults);
@@ -180,7 +180,7 @@ Uav sample_uav(const UavType& type, std::size_t swarm, std::size_t index, std::u
           .propulsion = sample_propulsion(type.propulsion, seed, type_key(type, "propulsion"), index)};
 }
 
-void check_uav(const UavType& type, const Uav& uav, Faults& faults) {
+void check_uav(const UavType& type, const Uav& uav, InputFaults& faults) {
   if (uav.battery_threshold >= uav.battery) {
     faults.add(fault(type_key(type, "threshold_kj"), fmt::format("{:g}", uav.battery_threshold.si() / 1e3),
                      fmt::format("must be below battery_kj, {:g} here: the swarm could never leave a station",
@@ -199,7 +199,7 @@ struct TypeCounts {
   std::size_t total = 0;
 };
 
-std::vector<TypeCounts> sample_counts(const SwarmOptions& options, std::uint64_t seed, Faults& faults) {
+std::vector<TypeCounts> sample_counts(const SwarmOptions& options, std::uint64_t seed, InputFaults& faults) {
   const Draw draw(seed);
   std::vector<TypeCounts> counts;
   for (const UavType& type : options.types) {
@@ -234,7 +234,7 @@ std::vector<TypeCounts> sample_counts(const SwarmOptions& options, std::uint64_t
   return counts;
 }
 
-void check_type_lists(const UavType& type, std::size_t total, Faults& faults) {
+void check_type_lists(const UavType& type, std::size_t total, InputFaults& faults) {
   const auto check = [&](const auto& distribution, std::string_view key) {
     check_list(distribution, type_key(type, key), total, "UAV of the type", faults);
   };
@@ -276,7 +276,7 @@ void check_type_lists(const UavType& type, std::size_t total, Faults& faults) {
   check(published.loiter_speed, "published_fixed_wing.loiter_mps");
 }
 
-void sample_swarms(const SwarmOptions& options, ThreadPool& pool, World& world, Faults& faults) {
+void sample_swarms(const SwarmOptions& options, ThreadPool& pool, World& world, InputFaults& faults) {
   const std::vector<TypeCounts> counts = sample_counts(options, world.seed, faults);
   for (std::size_t t = 0; t < options.types.size(); ++t) {
     check_type_lists(options.types[t], counts[t].total, faults);
@@ -325,7 +325,7 @@ void sample_swarms(const SwarmOptions& options, ThreadPool& pool, World& world, 
   faults.throw_if_any();
 }
 
-void check_hover_points(const World& world, Faults& faults) {
+void check_hover_points(const World& world, InputFaults& faults) {
   if (world.hover != HoverLayout::given) {
     return;
   }
@@ -369,7 +369,7 @@ World sample_world(const WorldOptions& options, const SwarmOptions& swarms, cons
   for (const auto& [east, north] : options.hover_points_m) {
     world.hover_offsets.push_back({Length(east), Length(north), Length(0.0)});
   }
-  Faults faults;
+  InputFaults faults;
   const Sites sites = place_all(options, seed, faults);
   if (swarms.count > options.clusters.sites.count) {
     faults.add(fault("swarms.count", fmt::format("{}", swarms.count),

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 #include "tests/temporary_directory.h"
 
 namespace skein {

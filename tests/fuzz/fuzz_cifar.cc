@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "skein/base/fault.h"
-#include "skein/learning/cifar.h"
+#include "skein/base/input_fault.h"
+#include "skein/data/cifar.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 1) {

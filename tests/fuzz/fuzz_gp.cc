@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 #include "skein/gp/program.h"
 #include "skein/gp/program_text.h"
 

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "skein/base/fault.h"
-#include "skein/learning/idx.h"
+#include "skein/base/input_fault.h"
+#include "skein/data/idx.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) {

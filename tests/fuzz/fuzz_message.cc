@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "skein/simulation/message.h"
+#include "skein/protocol/message.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string bytes(reinterpret_cast<const char*>(data), size);

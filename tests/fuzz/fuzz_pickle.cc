@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "skein/base/fault.h"
-#include "skein/learning/pickle.h"
+#include "skein/base/input_fault.h"
+#include "skein/data/pickle.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 #include "skein/nn/safetensors.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 #include "skein/base/thread_pool.h"
 #include "skein/scenario/scenario.h"
 #include "skein/world/links.h"

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 #include "skein/base/random.h"
 
 namespace skein::gp {

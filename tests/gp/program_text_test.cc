@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 #include "skein/base/random.h"
 
 namespace skein::gp {
@@ -21,7 +21,7 @@ std::vector<std::string> faults_of(const std::string& text) {
     parse_program(text, "file.gp");
   } catch (const InputError& error) {
     std::vector<std::string> faults;
-    for (const Fault& fault : error.faults()) {
+    for (const InputFault& fault : error.faults()) {
       faults.push_back(to_string(fault));
     }
     return faults;

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "skein/base/fault.h"
 #include "skein/base/file.h"
+#include "skein/base/input_fault.h"
 #include "tests/temporary_directory.h"
 
 namespace skein {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "skein/base/random.h"
-#include "skein/learning/class_pools.h"
-#include "skein/learning/synthetic.h"
+#include "skein/data/class_pools.h"
+#include "skein/data/synthetic.h"
 #include "skein/learning/trainer.h"
 #include "skein/nn/engine.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 #include "skein/base/random.h"
 
 namespace skein::nn {

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "skein/base/expect.h"
-#include "skein/base/fault.h"
 #include "skein/base/file.h"
+#include "skein/base/input_fault.h"
 #include "skein/base/random.h"
 #include "skein/nn/engine.h"
 #include "skein/nn/layer_text.h"
@@ -250,17 +250,18 @@ TEST(Safetensors, ParametersOfAnyOriginForAKnownNetwork) {
     load_parameters(file, network);
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_THAT(error.faults(),
-                ElementsAre(AllOf(Field(&Fault::key, "fc2.bias"),
-                                  Field(&Fault::message, "is no tensor of the network")),
-                            AllOf(Field(&Fault::key, "fc1.weight.shape"), Field(&Fault::value, "[4, 1]"),
-                                  Field(&Fault::message, "must be [2, 2]")),
-                            AllOf(Field(&Fault::key, "fc1.bias"), Field(&Fault::message, "is missing"))));
+    EXPECT_THAT(
+        error.faults(),
+        ElementsAre(AllOf(Field(&InputFault::key, "fc2.bias"),
+                          Field(&InputFault::message, "is no tensor of the network")),
+                    AllOf(Field(&InputFault::key, "fc1.weight.shape"), Field(&InputFault::value, "[4, 1]"),
+                          Field(&InputFault::message, "must be [2, 2]")),
+                    AllOf(Field(&InputFault::key, "fc1.bias"), Field(&InputFault::message, "is missing"))));
     EXPECT_THAT(error.faults()[0].file, HasSubstr("theirs.safetensors"));
   }
 }
 
-std::vector<Fault> faults_with(const std::map<std::string, std::string>& metadata) {
+std::vector<InputFault> faults_with(const std::map<std::string, std::string>& metadata) {
   try {
     parse_safetensors(to_bytes({.metadata = metadata}), "file");
   } catch (const InputError& error) {
@@ -270,7 +271,7 @@ std::vector<Fault> faults_with(const std::map<std::string, std::string>& metadat
 }
 
 auto fault(const std::string& key, const std::string& message) {
-  return AllOf(Field(&Fault::key, key), Field(&Fault::message, HasSubstr(message)));
+  return AllOf(Field(&InputFault::key, key), Field(&InputFault::message, HasSubstr(message)));
 }
 
 TEST(Safetensors, FaultsOfTheMetadata) {
@@ -282,10 +283,11 @@ TEST(Safetensors, FaultsOfTheMetadata) {
                 ElementsAre(fault("network.input", "HEIGHTxWIDTHxCHANNELS")))
         << shape;
   }
-  EXPECT_THAT(faults_with({{"network.input", "2x2x1"}, {"network.layers", "relu; dense 3; ; linear"}}),
-              ElementsAre(AllOf(fault("network.layers", "must be one of"), Field(&Fault::value, "dense 3")),
-                          AllOf(fault("network.layers", "must be one of"), Field(&Fault::value, "")),
-                          AllOf(fault("network.layers", "OUTPUTS"), Field(&Fault::value, "linear"))));
+  EXPECT_THAT(
+      faults_with({{"network.input", "2x2x1"}, {"network.layers", "relu; dense 3; ; linear"}}),
+      ElementsAre(AllOf(fault("network.layers", "must be one of"), Field(&InputFault::value, "dense 3")),
+                  AllOf(fault("network.layers", "must be one of"), Field(&InputFault::value, "")),
+                  AllOf(fault("network.layers", "OUTPUTS"), Field(&InputFault::value, "linear"))));
   EXPECT_THAT(
       faults_with({{"network.input", "2x2x1"}, {"network.layers", "pool 3; dropout 2"}}),
       ElementsAre(fault("network.layers", "layer 1: kernel"), fault("network.layers", "layer 2: dropout")));

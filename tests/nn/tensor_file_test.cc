@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 
 namespace skein::nn {
 namespace {
@@ -32,11 +32,11 @@ std::string file_of(const std::string& header, const std::string& data) {
   return bytes + header + data;
 }
 
-std::vector<Fault> faults_in(const std::string& bytes) {
+std::vector<InputFault> faults_in(const std::string& bytes) {
   try {
     parse_tensor_file(bytes, "net.safetensors");
   } catch (const InputError& error) {
-    for (const Fault& fault : error.faults()) {
+    for (const InputFault& fault : error.faults()) {
       EXPECT_EQ(fault.file, "net.safetensors");
     }
     return error.faults();
@@ -45,7 +45,7 @@ std::vector<Fault> faults_in(const std::string& bytes) {
 }
 
 auto fault(const std::string& key, const std::string& message) {
-  return AllOf(Field(&Fault::key, key), Field(&Fault::message, HasSubstr(message)));
+  return AllOf(Field(&InputFault::key, key), Field(&InputFault::message, HasSubstr(message)));
 }
 
 // 1 and -2 in little-endian IEEE 754.
@@ -87,7 +87,7 @@ TEST(TensorFile, TextsOfAnyKindComeBack) {
 }
 
 TEST(TensorFile, TheLengthIsCheckedAgainstTheFile) {
-  EXPECT_THAT(faults_in(""), ElementsAre(Field(&Fault::message, HasSubstr("too short"))));
+  EXPECT_THAT(faults_in(""), ElementsAre(Field(&InputFault::message, HasSubstr("too short"))));
   EXPECT_THAT(faults_in(std::string(7, '\0')), SizeIs(1));
   EXPECT_THAT(faults_in(std::string("\x03\0\0\0\0\0\0\0{}", 10)),
               ElementsAre(fault("header length", "at most 2 here")));
@@ -111,12 +111,12 @@ TEST(TensorFile, KeysThatStandTwice) {
   EXPECT_THAT(faults_in(file_of(R"({"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},)"
                                 R"("a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}})",
                                 "")),
-              ElementsAre(AllOf(fault("header", "stands twice"), Field(&Fault::value, "a"))));
+              ElementsAre(AllOf(fault("header", "stands twice"), Field(&InputFault::value, "a"))));
   EXPECT_THAT(
       faults_in(file_of(R"({"a":{"dtype":"F16","dtype":"F32","shape":[0],"data_offsets":[0,0]}})", "")),
-      Contains(Field(&Fault::value, "dtype")));
+      Contains(Field(&InputFault::value, "dtype")));
   EXPECT_THAT(faults_in(file_of(R"({"__metadata__":{"k":"1","k":"2"}})", "")),
-              Contains(Field(&Fault::value, "k")));
+              Contains(Field(&InputFault::value, "k")));
 }
 
 TEST(TensorFile, EveryFaultOfEveryTensor) {

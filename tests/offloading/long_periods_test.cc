@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "skein/learning/bounds.h"
+#include "skein/bounds/bounds.h"
 #include "skein/offloading/newton_offloader.h"
 #include "tests/offloading/random_instance.h"
 

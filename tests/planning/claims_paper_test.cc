@@ -10,8 +10,8 @@
 
 #include "skein/base/interval.h"
 #include "skein/planning/beam.h"
-#include "skein/planning/evaluation.h"
 #include "skein/planning/heuristics.h"
+#include "skein/planning/planner_evaluation.h"
 #include "skein/planning/q_learning.h"
 #include "tests/planning/reference_environment.h"
 

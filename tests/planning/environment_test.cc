@@ -153,7 +153,7 @@ TEST(PlanningEnvironment, ImpossibleWorldsAreRefusedWithTheReason) {
   const auto message = [](const std::function<void(Environment&)>& change) {
     Environment e = *reference_environment();
     change(e);
-    const std::vector<Fault> faults = faults_of(e);
+    const std::vector<InputFault> faults = faults_of(e);
     return faults.empty() ? std::string() : to_string(faults.front());
   };
   EXPECT_EQ(message([](Environment&) {}), "");

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "skein/planning/beam.h"
-#include "skein/planning/evaluation.h"
 #include "skein/planning/heuristics.h"
+#include "skein/planning/planner_evaluation.h"
 #include "tests/planning/reference_environment.h"
 
 namespace skein {

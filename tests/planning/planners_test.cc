@@ -7,8 +7,8 @@
 #include <set>
 
 #include "skein/planning/beam.h"
-#include "skein/planning/evaluation.h"
 #include "skein/planning/heuristics.h"
+#include "skein/planning/planner_evaluation.h"
 #include "skein/planning/q_learning.h"
 #include "tests/planning/reference_environment.h"
 

@@ -247,8 +247,8 @@ TEST_F(Mission, BatteriesAddUp) {
   }
 }
 
-// Faults of every kind at once, over several missions: batteries add up all the same, nothing is trained that
-// was not sent, and no swarm is below its threshold away from a station unless a fault says why.
+// Faults of every kind at once, over several missions: batteries add up all the same, nothing is trained
+// that was not sent, and no swarm is below its threshold away from a station unless a fault says why.
 TEST_F(Mission, AddsUpWithFaultsToo) {
   const std::string rates =
       " --set faults.worker_rate=0.15 --set faults.coordinator_rate=0.15 --set faults.leader_rate=0.15"

@@ -28,18 +28,25 @@ const std::map<std::string, std::set<std::string>>& visible() {
       {"gp", {}},
       {"nn", {}},
       {"world", {}},
-      {"learning", {"nn", "world"}},
-      {"offloading", {"gp", "world", "learning"}},
+      {"data", {}},
+      {"learning", {"nn", "world", "data"}},
+      {"bounds", {"nn", "world", "data", "learning"}},
+      {"offloading", {"gp", "world", "bounds"}},
       {"planning", {"nn", "world"}},
-      {"simulation", {"world"}},
-      {"scenario", {"gp", "nn", "world", "learning", "offloading", "planning", "simulation"}},
+      {"protocol", {"world"}},
+      {"simulation", {"world", "data", "learning", "bounds", "protocol"}},
+      {"scenario",
+       {"gp", "nn", "world", "data", "learning", "bounds", "offloading", "planning", "simulation"}},
+      {"mission",
+       {"gp", "nn", "world", "data", "learning", "bounds", "offloading", "planning", "protocol", "simulation",
+        "scenario"}},
   };
   return folders;
 }
 
-// simulation sees the three blocks through these alone.
+// simulation sees these two blocks through these alone.
 const std::set<std::string>& block_interfaces() {
-  static const std::set<std::string> headers = {"skein/learning/field.h", "skein/learning/trainer.h",
+  static const std::set<std::string> headers = {"skein/simulation/field.h", "skein/learning/trainer.h",
                                                 "skein/offloading/offloader.h", "skein/planning/planner.h"};
   return headers;
 }
@@ -145,29 +152,30 @@ TEST(Layers, PlantedViolationsAreFound) {
     write_file(directory.path() / file, text);
   };
   plant("skein/base/a.h", "#include <vector>\n#include \"skein/world/world.h\"\n");
-  plant("skein/world/b.cc", "  #  include <skein/learning/dataset.h>\n");
+  plant("skein/world/b.cc", "  #  include <skein/data/dataset.h>\n");
   plant("skein/world/channel.h", "#include \"skein/base/quantity.h\"\n");
   plant("skein/world/c.cc", "#include \"channel.h\"\n");
   plant("skein/simulation/d.cc",
         "#include \"skein/planning/planner.h\"\n#include \"skein/planning/look_ahead.h\"\n");
   plant("skein/scenario/e.cc", "#include \"skein/gp/solver.h\"\n#include \"apps/skein/command.h\"\n");
-  plant("skein/extra/f.h", "#include \"skein/base/fault.h\"\n");
+  plant("skein/extra/f.h", "#include \"skein/base/input_fault.h\"\n");
   plant("apps/skein/g.cc", "#include \"skein/gp/solver.h\"\n#include \"tests/project/x.h\"\n");
   plant("apps/skein/i.cc", "#include \"adapters/mpi/mpi_crew.h\"\n");
   plant("skein/scenario/j.cc", "#include \"adapters/mpi/mpi_crew.h\"\n");
   plant("tests/world/h_test.cc", "#include \"skein/world/channel.h\"\n#include \"tests/project/x.h\"\n");
 
-  EXPECT_THAT(violations(directory.path()),
-              testing::ElementsAre(
-                  "apps/skein/g.cc:2: tests/project/x.h: nothing outside tests includes it",
-                  "skein/base/a.h:2: skein/world/world.h: base must not see world",
-                  "skein/extra/f.h:1: skein/base/fault.h: skein/extra has no place in the order of layers",
-                  "skein/scenario/e.cc:2: apps/skein/command.h: nothing outside apps includes it",
-                  "skein/scenario/j.cc:1: adapters/mpi/mpi_crew.h: nothing outside adapters includes it",
-                  "skein/simulation/d.cc:2: skein/planning/look_ahead.h: simulation must not see planning",
-                  "skein/world/b.cc:1: skein/learning/dataset.h: world must not see learning",
-                  "skein/world/c.cc:1: channel.h: the library is included from the root, as "
-                  "\"skein/world/channel.h\""));
+  EXPECT_THAT(
+      violations(directory.path()),
+      testing::ElementsAre(
+          "apps/skein/g.cc:2: tests/project/x.h: nothing outside tests includes it",
+          "skein/base/a.h:2: skein/world/world.h: base must not see world",
+          "skein/extra/f.h:1: skein/base/input_fault.h: skein/extra has no place in the order of layers",
+          "skein/scenario/e.cc:2: apps/skein/command.h: nothing outside apps includes it",
+          "skein/scenario/j.cc:1: adapters/mpi/mpi_crew.h: nothing outside adapters includes it",
+          "skein/simulation/d.cc:2: skein/planning/look_ahead.h: simulation must not see planning",
+          "skein/world/b.cc:1: skein/data/dataset.h: world must not see learning",
+          "skein/world/c.cc:1: channel.h: the library is included from the root, as "
+          "\"skein/world/channel.h\""));
 }
 
 }  // namespace

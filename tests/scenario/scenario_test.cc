@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "skein/base/fault.h"
 #include "skein/base/file.h"
+#include "skein/base/input_fault.h"
 #include "skein/scenario/toml_reader.h"
 
 namespace skein {
@@ -24,7 +24,7 @@ using ::testing::SizeIs;
 
 const std::filesystem::path source_directory = SKEIN_SOURCE_DIR;
 
-std::vector<Fault> faults_of_text(const std::string& text, const LoadOptions& options = {}) {
+std::vector<InputFault> faults_of_text(const std::string& text, const LoadOptions& options = {}) {
   try {
     parse_scenario(text, "test.toml", options);
   } catch (const InputError& error) {
@@ -40,7 +40,7 @@ const Scenario& defaults() {
 }
 
 auto fault(const std::string& key, const std::string& message) {
-  return AllOf(Field(&Fault::key, key), Field(&Fault::message, HasSubstr(message)));
+  return AllOf(Field(&InputFault::key, key), Field(&InputFault::message, HasSubstr(message)));
 }
 
 TEST(Scenario, AnEmptyFileHasEveryDefault) {
@@ -137,7 +137,7 @@ labels_per_cluster = 11
 [learning]
 batch_sizes = [4, 0, 4]
 )";
-  const std::vector<Fault> faults = faults_of_text(text);
+  const std::vector<InputFault> faults = faults_of_text(text);
   EXPECT_THAT(faults, SizeIs(10));
   EXPECT_THAT(faults, Contains(fault("run.seed", "must be a whole number")));
   EXPECT_THAT(faults, Contains(fault("run.sequnces", "did you mean run.sequences?")));
@@ -150,7 +150,7 @@ batch_sizes = [4, 0, 4]
   EXPECT_THAT(faults,
               Contains(fault("data.labels_per_cluster", "more than the 10 classes of fashion-mnist")));
   EXPECT_THAT(faults, Contains(fault("learning.batch_sizes", "all above 0, or all 0")));
-  EXPECT_THAT(faults, Contains(Field(&Fault::file, "test.toml:3"))) << "the line of run.seed";
+  EXPECT_THAT(faults, Contains(Field(&InputFault::file, "test.toml:3"))) << "the line of run.seed";
 }
 
 TEST(Scenario, TheBoundsConditionIsNoFaultOfTraining) {
@@ -256,15 +256,16 @@ INSTANTIATE_TEST_SUITE_P(
         OneFault{"base = 3", "base", "name of a scenario file"}));
 
 TEST(Scenario, TextThatIsNotTomlIsRefusedWithItsPlace) {
-  EXPECT_THAT(faults_of_text("[run\nseed = 1"), Contains(Field(&Fault::message, HasSubstr("is not TOML"))));
-  EXPECT_THAT(faults_of_text("[run\nseed = 1"), Contains(Field(&Fault::file, HasSubstr("test.toml:1"))));
+  EXPECT_THAT(faults_of_text("[run\nseed = 1"),
+              Contains(Field(&InputFault::message, HasSubstr("is not TOML"))));
+  EXPECT_THAT(faults_of_text("[run\nseed = 1"), Contains(Field(&InputFault::file, HasSubstr("test.toml:1"))));
   EXPECT_THAT(faults_of_text(std::string("\0\1\2\xff\xfe junk", 10)), SizeIs(1));
   EXPECT_THAT(faults_of_text("[run]\nseed = 1\nseed = 2"), SizeIs(1));
 }
 
 TEST(Scenario, AFileThatIsTooLargeIsRefused) {
   std::string text(10'000'000, '#');
-  EXPECT_THAT(faults_of_text(text), Contains(Field(&Fault::message, HasSubstr("larger than"))));
+  EXPECT_THAT(faults_of_text(text), Contains(Field(&InputFault::message, HasSubstr("larger than"))));
 }
 
 TEST(Scenario, AFileOfUnknownKeysEndsQuickly) {
@@ -288,7 +289,7 @@ TEST(Scenario, SettingsOverrideTheFile) {
 
 TEST(Scenario, FaultsOfSettingsNameTheSetting) {
   EXPECT_THAT(faults_of_text("", {.settings = {"radio.carier_ghz=2"}}),
-              Contains(AllOf(Field(&Fault::file, HasSubstr("--set")),
+              Contains(AllOf(Field(&InputFault::file, HasSubstr("--set")),
                              fault("radio.carier_ghz", "radio.carrier_ghz"))));
   for (const std::string setting : {"no equals sign", "=3", "a b=3", "[x]=3"}) {
     EXPECT_THAT(faults_of_text("", {.settings = {setting}}), SizeIs(1)) << setting;
@@ -330,7 +331,7 @@ TEST_F(ScenarioFiles, AFaultInABaseNamesTheBase) {
     load_scenario(file);
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_THAT(error.faults(), Contains(Field(&Fault::file, HasSubstr("base.toml:2"))));
+    EXPECT_THAT(error.faults(), Contains(Field(&InputFault::file, HasSubstr("base.toml:2"))));
   }
 }
 
@@ -341,7 +342,7 @@ TEST_F(ScenarioFiles, AFaultInTheFileItselfNamesItsLine) {
     load_scenario(file);
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_THAT(error.faults(), Contains(Field(&Fault::file, HasSubstr("child.toml:3"))));
+    EXPECT_THAT(error.faults(), Contains(Field(&InputFault::file, HasSubstr("child.toml:3"))));
   }
 }
 

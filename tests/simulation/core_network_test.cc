@@ -12,9 +12,9 @@
 #include <set>
 
 #include "skein/base/random.h"
-#include "skein/learning/data_source.h"
-#include "skein/scenario/build_planner.h"
-#include "skein/scenario/prepare_mission.h"
+#include "skein/data/data_source.h"
+#include "skein/mission/prepare_mission.h"
+#include "skein/planning/planners.h"
 
 namespace skein {
 namespace {

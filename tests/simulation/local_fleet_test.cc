@@ -10,7 +10,7 @@
 #include <set>
 
 #include "skein/base/random.h"
-#include "skein/scenario/build.h"
+#include "skein/mission/build.h"
 #include "skein/scenario/scenario.h"
 #include "tests/simulation/sampled_world.h"
 

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "skein/base/random.h"
-#include "skein/scenario/build.h"
+#include "skein/mission/build.h"
 #include "skein/scenario/scenario.h"
 #include "tests/simulation/sampled_world.h"
 

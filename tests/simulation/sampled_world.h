@@ -5,7 +5,7 @@
 #include <string>
 
 #include "skein/base/thread_pool.h"
-#include "skein/scenario/build.h"
+#include "skein/mission/build.h"
 #include "skein/scenario/scenario.h"
 #include "skein/world/world.h"
 

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "skein/base/fault.h"
+#include "skein/base/input_fault.h"
 #include "skein/world/geodesy.h"
 #include "skein/world/links.h"
 #include "skein/world/map_svg.h"
@@ -35,7 +35,7 @@ std::vector<SwarmLinks> first_links(const World& world) {
   return links;
 }
 
-std::vector<Fault> faults_of_world(const WorldOptions& world, const SwarmOptions& swarms = {}) {
+std::vector<InputFault> faults_of_world(const WorldOptions& world, const SwarmOptions& swarms = {}) {
   try {
     sampled(world, swarms, 1);
   } catch (const InputError& error) {
@@ -163,10 +163,10 @@ TEST(World, MixesTypesOfOneRole) {
 }
 
 TEST(World, SaysWhatCannotBeDone) {
-  const auto expect_fault = [](const std::vector<Fault>& faults, const std::string& key,
+  const auto expect_fault = [](const std::vector<InputFault>& faults, const std::string& key,
                                const std::string& message) {
-    EXPECT_THAT(faults, Contains(::testing::AllOf(Field(&Fault::key, key),
-                                                  Field(&Fault::message, HasSubstr(message)))));
+    EXPECT_THAT(faults, Contains(::testing::AllOf(Field(&InputFault::key, key),
+                                                  Field(&InputFault::message, HasSubstr(message)))));
   };
   WorldOptions crowded;
   crowded.clusters.sites.count = 40;
@@ -240,7 +240,7 @@ TEST(HoverPoints, MayBeGiven) {
   EXPECT_EQ(points[3].x, world.clusters[2].centre.x + 20_m);
   EXPECT_EQ(points[3].y, world.clusters[2].centre.y - 5_m);
   options.hover_points_m.resize(2);
-  EXPECT_THAT(faults_of_world(options), Contains(Field(&Fault::key, "world.hover_points_m")));
+  EXPECT_THAT(faults_of_world(options), Contains(Field(&InputFault::key, "world.hover_points_m")));
 }
 
 TEST(HoverPoints, AboveDevicesShortenTheLinks) {

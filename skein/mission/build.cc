@@ -1,0 +1,80 @@
+#include "skein/mission/build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace skein {
+namespace {
+
+std::vector<std::size_t> devices_per_cluster(const World& world) {
+  std::vector<std::size_t> counts;
+  for (const Cluster& cluster : world.clusters) {
+    counts.push_back(cluster.devices.count);
+  }
+  return counts;
+}
+
+// A partition's options under the scenario's keys.
+std::vector<InputFault> with_scenario_keys(std::vector<InputFault> faults) {
+  for (InputFault& fault : faults) {
+    fault.key = fault.key == "quantity"           ? "data.points_per_device"
+                : fault.key == "labels_per_group" ? "data.labels_per_cluster"
+                : fault.key.empty()               ? "data"
+                                                  : "data." + fault.key;
+  }
+  return faults;
+}
+
+// Lists that do not have one value for each device or swarm of the world, or one for all.
+std::vector<InputFault> list_faults(const Scenario& scenario, const World& world) {
+  std::vector<InputFault> faults;
+  const auto check = [&](const char* key, const auto& numbers, const char* entity, std::size_t count) {
+    if (const auto size = numbers.list_size(); size && *size != count) {
+      faults.push_back({.key = key,
+                        .value = numbers.spread.to_toml(),
+                        .message = fmt::format("has {} values; a list needs one per {}, {} in all", *size,
+                                               entity, count)});
+    }
+  };
+  const std::size_t devices = world.devices.size();
+  check("data.points_per_device", scenario.data.partition.quantity, "device", devices);
+  check("data.buffer_points", scenario.data.buffer, "device", devices);
+  check("data.arrivals_per_sequence", scenario.data.arrivals, "device", devices);
+  const std::size_t swarms = world.swarms.size();
+  check("offloading.point_kbit", scenario.offloading.point_size, "mission", 1);
+  check("offloading.model_kbit", scenario.offloading.model_size, "mission", 1);
+  check("offloading.local_time_s", scenario.offloading.local_time_limit, "swarm", swarms);
+  return faults;
+}
+
+}  // namespace
+
+World build_world(const Scenario& scenario, ThreadPool& pool) {
+  World world = sample_world(scenario.world, scenario.swarms, scenario.radio, scenario.run.seed, pool);
+  InputFaults faults;
+  faults.add_all(list_faults(scenario, world));
+  faults.throw_if_any();
+  return world;
+}
+
+std::vector<InputFault> data_faults(const Scenario& scenario, const World& world) {
+  PartitionOptions partition = scenario.data.partition;
+  partition.quantity.spread = constant(1);  // its list is among the others
+  std::vector<InputFault> faults =
+      with_scenario_keys(faults_of(partition, devices_per_cluster(world), num_classes(scenario.data.source)));
+  std::ranges::move(list_faults(scenario, world), std::back_inserter(faults));
+  return faults;
+}
+
+Partition build_partition(const Scenario& scenario, const World& world, const ClassPools& pools) {
+  try {
+    return partition(scenario.data.partition, devices_per_cluster(world), pools, scenario.run.seed);
+  } catch (const InputError& error) {
+    throw InputError(with_scenario_keys(error.faults()));
+  }
+}
+
+}  // namespace skein

@@ -1,0 +1,113 @@
+#include "skein/planning/planners.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "skein/base/expect.h"
+#include "skein/planning/beam.h"
+#include "skein/planning/heuristics.h"
+
+namespace skein {
+namespace {
+
+using EnvironmentPointer = std::shared_ptr<const Environment>;
+using Maker = std::unique_ptr<Planner> (*)(const EnvironmentPointer&, const PlanningOptions&, const Agents&);
+
+struct NamedPlanner {
+  std::string_view name;
+  std::string_view description;
+  Training training;
+  Maker make;
+};
+
+template <Route route, int random_percent, bool best_timing>
+std::unique_ptr<Planner> make_heuristic(const EnvironmentPointer& environment, const PlanningOptions&,
+                                        const Agents&) {
+  return std::make_unique<HeuristicPlanner>(
+      environment,
+      HeuristicOptions{.route = route, .random_share = random_percent / 100.0, .best_timing = best_timing});
+}
+
+std::unique_ptr<Planner> make_guided(const EnvironmentPointer& environment, const PlanningOptions& options,
+                                     const Agents& agents) {
+  return std::make_unique<BeamPlanner>(environment, affordable(options.guided, *environment),
+                                       std::make_unique<AgentForesight>(environment, agents.recurrent));
+}
+std::unique_ptr<Planner> make_learned(const EnvironmentPointer& environment, const PlanningOptions&,
+                                      const Agents& agents) {
+  return std::make_unique<LearnedPlanner>(environment, agents.recurrent);
+}
+std::unique_ptr<Planner> make_flat(const EnvironmentPointer& environment, const PlanningOptions&,
+                                   const Agents& agents) {
+  return std::make_unique<FlatPlanner>(environment, agents.flat);
+}
+std::unique_ptr<Planner> make_beam(const EnvironmentPointer& environment, const PlanningOptions& options,
+                                   const Agents&) {
+  return std::make_unique<BeamPlanner>(environment, affordable(options.beam, *environment));
+}
+std::unique_ptr<Planner> make_myopic(const EnvironmentPointer& environment, const PlanningOptions&,
+                                     const Agents&) {
+  return std::make_unique<MyopicPlanner>(environment);
+}
+std::unique_ptr<Planner> make_random(const EnvironmentPointer& environment, const PlanningOptions&,
+                                     const Agents&) {
+  return std::make_unique<RandomPlanner>(environment);
+}
+
+constexpr std::array planners{
+    NamedPlanner{"guided", "beam search with the learned Q as the value at its end", Training::recurrent,
+                 make_guided},
+    NamedPlanner{"learned", "recurrent deep Q-learning, greedy", Training::recurrent, make_learned},
+    NamedPlanner{"flat", "the published agent: an output per joint plan", Training::flat, make_flat},
+    NamedPlanner{"beam", "rolling-horizon beam search", Training::none, make_beam},
+    NamedPlanner{"myopic", "the best one-step reward", Training::none, make_myopic},
+    NamedPlanner{"sequential", "sequential heuristic, random timing", Training::none,
+                 make_heuristic<Route::sequential, 0, false>},
+    NamedPlanner{"sequential_best", "sequential heuristic, best timing", Training::none,
+                 make_heuristic<Route::sequential, 0, true>},
+    NamedPlanner{"nearest", "greedy minimum distance, random timing", Training::none,
+                 make_heuristic<Route::nearest, 0, false>},
+    NamedPlanner{"nearest_best", "greedy minimum distance, best timing", Training::none,
+                 make_heuristic<Route::nearest, 0, true>},
+    NamedPlanner{"threshold_nearest", "threshold minimum distance, 10 % random sites, random timing",
+                 Training::none, make_heuristic<Route::nearest, 10, false>},
+    NamedPlanner{"threshold_nearest_best", "threshold minimum distance, 10 % random sites, best timing",
+                 Training::none, make_heuristic<Route::nearest, 10, true>},
+    NamedPlanner{"threshold_random", "threshold minimum distance, 90 % random sites, random timing",
+                 Training::none, make_heuristic<Route::nearest, 90, false>},
+    NamedPlanner{"threshold_random_best", "threshold minimum distance, 90 % random sites, best timing",
+                 Training::none, make_heuristic<Route::nearest, 90, true>},
+    NamedPlanner{"random", "any legal plan", Training::none, make_random},
+};
+
+const NamedPlanner& find(std::string_view name) {
+  const auto found = std::ranges::find(planners, name, &NamedPlanner::name);
+  expect(found != planners.end(), "no planner of this name");
+  return *found;
+}
+
+}  // namespace
+
+std::vector<std::string_view> planner_names() {
+  std::vector<std::string_view> names;
+  for (const NamedPlanner& planner : planners) {
+    names.push_back(planner.name);
+  }
+  return names;
+}
+
+std::string_view planner_description(std::string_view name) { return find(name).description; }
+Training training_of(std::string_view name) { return find(name).training; }
+
+PlannerFactory planner_factory(std::string_view name, std::shared_ptr<const Environment> environment,
+                               const PlanningOptions& options, const Agents& agents) {
+  const NamedPlanner& planner = find(name);
+  expect(planner.training != Training::recurrent || agents.recurrent, "this planner needs an agent");
+  expect(planner.training != Training::flat || agents.flat, "this planner needs a flat agent");
+  return [&planner, environment = std::move(environment), options, agents] {
+    return planner.make(environment, options, agents);
+  };
+}
+
+}  // namespace skein

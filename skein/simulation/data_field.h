@@ -1,0 +1,88 @@
+// A field of devices with buffers, whose data comes from a data set with each cluster's label mix.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "skein/base/distribution.h"
+#include "skein/base/thread_pool.h"
+#include "skein/bounds/sample_loss.h"
+#include "skein/data/class_pools.h"
+#include "skein/data/data_drift.h"
+#include "skein/data/dataset.h"
+#include "skein/data/device_buffer.h"
+#include "skein/data/partition.h"
+#include "skein/learning/workspace.h"
+#include "skein/simulation/field.h"
+
+namespace skein {
+
+// What is referred to must outlive the field.
+struct DataFieldSetup {
+  const DataSplit* data = nullptr;
+  const ClassPools* pools = nullptr;       // of the training set
+  const ClassPools* test_pools = nullptr;  // of the test set
+  const Partition* partition = nullptr;    // a group per cluster, its members the devices
+  std::vector<std::size_t> buffers{};      // capacity of each device, in the world's order
+  std::vector<std::size_t> arrivals{};     // new points of each device and sequence
+  DriftOptions drift{};
+  std::vector<ClusterDriftRates> rates{};  // of each cluster
+  double inner_step = 1e-3;
+  std::size_t test_points = 500;      // that a model is scored on
+  std::size_t gradient_points = 128;  // of a cluster, for its meta-gradient
+  std::uint64_t seed = 0;
+};
+
+class DataField final : public Field {
+ public:
+  DataField(DataFieldSetup setup, Workspaces& workspaces, ThreadPool& pool);
+
+  [[nodiscard]] std::size_t sequence() const override { return sequence_; }
+  [[nodiscard]] std::size_t num_points(std::size_t device) const override { return buffers_[device].size(); }
+  [[nodiscard]] std::vector<std::vector<DataPoint>> offload(std::size_t device,
+                                                            std::span<const double> shares,
+                                                            std::uint64_t round) const override;
+  [[nodiscard]] std::shared_ptr<const FeatureDrift> feature_drift(std::size_t cluster) const override {
+    return feature_drifts_[cluster];
+  }
+  std::vector<ModelScore> scores(std::span<const ClusterModel> models) override;
+  std::vector<double> squared_meta_gradients(std::span<const ClusterModel> models) override;
+  std::vector<double> hand_over(std::span<const std::size_t> clusters, std::vector<Model> models) override;
+  std::vector<double> squared_gradient_changes(std::span<const std::size_t> clusters) override;
+  [[nodiscard]] HandedModel handed(std::size_t cluster) override;
+  void restore(std::size_t cluster, HandedModel handed) override;
+  BoundConstants measure_constants(std::span<const std::size_t> clusters, const Model& before,
+                                   const Model& after) override;
+  [[nodiscard]] const LabelMix& mix(std::size_t cluster) const override { return drifts_[cluster].mix; }
+  void advance() override;
+  [[nodiscard]] std::string save() const override;
+  void restore(const std::string& bytes) override;
+  [[nodiscard]] std::string save(std::size_t cluster) const override;
+  void restore(std::size_t cluster, const std::string& bytes) override;
+  void forget() override;
+
+ private:
+  [[nodiscard]] const Model& model_of(const ClusterModel& model) const;
+  [[nodiscard]] std::vector<float> meta_gradient(const ClusterModel& model);
+  [[nodiscard]] std::vector<DataPoint> cluster_points(std::size_t cluster, std::size_t count) const;
+  // Up to the present sequence.
+  void update_feature_drifts();
+
+  DataFieldSetup setup_;
+  ThreadPool& pool_;
+  Workspaces& workspaces_;
+  nn::Network<double> exact_network_;  // for whoever measures
+  SampleLosses losses_;
+  std::vector<std::size_t> first_device_;  // of each cluster, and the end
+  std::vector<DeviceBuffer> buffers_;
+  std::vector<ClusterDrift> drifts_;
+  std::vector<std::shared_ptr<const FeatureDrift>> feature_drifts_;  // of each cluster; nullptr: none
+  std::vector<HandedModel> handed_;                                  // to each cluster; empty: nothing yet
+  std::size_t sequence_ = 0;
+};
+
+}  // namespace skein

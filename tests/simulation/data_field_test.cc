@@ -1,0 +1,164 @@
+#include "skein/simulation/data_field.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "skein/learning/evaluation.h"
+#include "tests/learning/small_training.h"
+
+namespace skein {
+namespace {
+
+// Two clusters of two devices each; the features of the first one drift if they are told to.
+ModelScore score(DataField& field, std::size_t cluster, const Model& model) {
+  return field.scores(std::vector<ClusterModel>{{cluster, &model}}).front();
+}
+
+double squared_gradient(DataField& field, std::size_t cluster, const Model& model) {
+  return field.squared_meta_gradients(std::vector<ClusterModel>{{cluster, &model}}).front();
+}
+
+class DataFieldTest : public ::testing::Test {
+ protected:
+  DataFieldTest() {
+    for (std::size_t cluster = 0; cluster < 2; ++cluster) {
+      GroupShare& group = partition_.groups.emplace_back();
+      group.mix = LabelMix(4, 0.25);
+      for (std::size_t device = 0; device < 2; ++device) {
+        RandomStream stream(1, "device", cluster, device);
+        group.members.push_back(draw(problem_.pools, group.mix, 30, stream));
+      }
+    }
+  }
+  [[nodiscard]] DataFieldSetup setup(const ClusterDriftRates& first) const {
+    return {.data = &problem_.data,
+            .pools = &problem_.pools,
+            .test_pools = &test_pools_,
+            .partition = &partition_,
+            .buffers = std::vector<std::size_t>(4, 40),
+            .arrivals = std::vector<std::size_t>(4, 5),
+            .rates = {first, {}},
+            .test_points = 60,
+            .gradient_points = 50,
+            .seed = 3};
+  }
+
+  SmallProblem problem_{false};
+  ClassPools test_pools_{problem_.data.test};
+  Partition partition_;
+  ThreadPool pool_{2};
+  Workspaces workspaces_{problem_.network};
+  const ClusterDriftRates turning_{.rotation = {.start = 30.0}, .noise = {.start = 0.1}};
+};
+
+TEST_F(DataFieldTest, FeaturesAreStoredOnesUntilTheyDrift) {
+  DataField still(setup({}), workspaces_, pool_);
+  DataField turning(setup(turning_), workspaces_, pool_);
+  const Model model = *problem_.initial();
+  EXPECT_EQ(still.feature_drift(0), nullptr);
+  EXPECT_EQ(turning.feature_drift(1), nullptr);
+  for (std::size_t cluster = 0; cluster < 2; ++cluster) {
+    EXPECT_EQ(score(still, cluster, model).loss, score(turning, cluster, model).loss);
+    EXPECT_EQ(squared_gradient(still, cluster, model), squared_gradient(turning, cluster, model));
+  }
+  still.advance();
+  turning.advance();
+  EXPECT_NE(score(still, 0, model).loss, score(turning, 0, model).loss);
+  EXPECT_NE(squared_gradient(still, 0, model), squared_gradient(turning, 0, model));
+  EXPECT_EQ(score(still, 1, model).loss, score(turning, 1, model).loss);
+  EXPECT_EQ(squared_gradient(still, 1, model), squared_gradient(turning, 1, model));
+}
+
+// The test set turned by hand gives the same score.
+TEST_F(DataFieldTest, ScoresOnPresentFeatures) {
+  DataField field(setup(turning_), workspaces_, pool_);
+  field.advance();
+  field.advance();
+  Dataset turned = problem_.data.test;
+  std::vector<float> values(turned.size() * turned.shape.size());
+  for (std::size_t i = 0; i < turned.size(); ++i) {
+    read_transformed(problem_.data.test, i, {.rotation_degrees = 60.0, .noise_deviation = 0.2},
+                     {.seed = 3, .cluster = 0, .sequence = 2},
+                     std::span(values).subspan(i * turned.shape.size(), turned.shape.size()));
+  }
+  turned.features = values;
+  turned.scale = 1.0F;
+  turned.mean = {0.0F};
+  turned.deviation = {1.0F};
+  RandomStream stream(3, "cluster test", 0, 2);
+  const std::vector<SampleIndex> samples = draw(test_pools_, field.mix(0), 60, stream);
+  const Model model = *problem_.initial();
+  const Evaluation expected = evaluate(model, turned, samples, workspaces_, pool_);
+  EXPECT_EQ(score(field, 0, model).loss, expected.loss);
+  EXPECT_EQ(score(field, 0, model).accuracy, expected.accuracy);
+}
+
+TEST_F(DataFieldTest, PointsKnowWhenTheyWereCollected) {
+  DataField field(setup(turning_), workspaces_, pool_);
+  field.advance();
+  field.advance();
+  const std::vector<double> all{1.0};
+  const std::vector<DataPoint> points = field.offload(0, all, 0).front();
+  std::vector<std::size_t> counts(3, 0);
+  for (const DataPoint& point : points) {
+    ++counts.at(point.sequence);
+  }
+  EXPECT_EQ(counts, (std::vector<std::size_t>{30, 5, 5}));
+  const std::shared_ptr<const FeatureDrift> drift = field.feature_drift(0);
+  ASSERT_EQ(drift->transforms.size(), 3U);
+  EXPECT_TRUE(drift->transforms[0].is_identity());
+  EXPECT_EQ(drift->transforms[2].rotation_degrees, 60.0);
+}
+
+TEST_F(DataFieldTest, ComesBackAsItWasSaved) {
+  DataField field(setup(turning_), workspaces_, pool_);
+  field.advance();
+  field.advance();
+  const std::string bytes = field.save();
+  DataField other(setup(turning_), workspaces_, pool_);
+  other.restore(bytes);
+  const Model model = *problem_.initial();
+  for (int sequence = 0; sequence < 2; ++sequence) {
+    EXPECT_EQ(field.save(), other.save());
+    EXPECT_EQ(score(field, 0, model).loss, score(other, 0, model).loss);
+    EXPECT_EQ(squared_gradient(field, 0, model), squared_gradient(other, 0, model));
+    field.advance();
+    other.advance();
+  }
+}
+
+// What is handed over stays until something else is, is scored like any model, and its gradient is kept
+// beside it: nothing moves until the data does.
+TEST_F(DataFieldTest, ClustersKeepTheModelThatTheyWereHanded) {
+  DataField field(setup(turning_), workspaces_, pool_);
+  const Model model = *problem_.initial();
+  Model other = model;
+  other[0] += 1.0F;
+  const std::vector<std::size_t> both{0, 1};
+  const std::vector<double> left = field.hand_over(both, {model, other});
+  EXPECT_EQ(left, (std::vector{squared_gradient(field, 0, model), squared_gradient(field, 1, other)}));
+  EXPECT_EQ(field.scores(std::vector<ClusterModel>{{1}}).front().loss, score(field, 1, other).loss);
+  EXPECT_EQ(field.squared_gradient_changes(both), (std::vector{0.0, 0.0}));
+
+  const HandedModel handed = field.handed(1);
+  EXPECT_TRUE(std::ranges::equal(handed.model, other));
+  EXPECT_NEAR(
+      std::inner_product(handed.gradient.begin(), handed.gradient.end(), handed.gradient.begin(), 0.0),
+      left[1], 1e-6 * left[1]);
+  field.advance();
+  const std::vector<double> moved = field.squared_gradient_changes(both);
+  EXPECT_GT(moved[0], 0.0);
+  EXPECT_GT(moved[1], 0.0);
+
+  DataField resumed(setup(turning_), workspaces_, pool_);
+  resumed.restore(field.save());
+  resumed.restore(0, field.handed(0));
+  resumed.restore(1, field.handed(1));
+  EXPECT_EQ(resumed.squared_gradient_changes(both), moved);
+}
+
+}  // namespace
+}  // namespace skein
