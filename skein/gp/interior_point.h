@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -90,7 +91,23 @@ class InteriorPoint {
     std::vector<double> x, slacks, multipliers, lower, upper;
   };
 
+  // The barrier, from iteration to iteration.
+  struct Course {
+    // Freely chosen in each iteration while that gets on; else kept until its own problem is solved.
+    bool free = true;
+    double barrier = 0.0;
+    double least = 0.0;
+    double best_error = std::numeric_limits<double>::infinity();
+    std::size_t since_best = 0;  // iterations
+    std::size_t failures = 0;    // steps in a row that were not found
+  };
+
   InteriorPointResult iterate(const InteriorPointOptions& options);
+  void watch(double error, Course& course) const;
+  const Step* choose_barrier(bool convex, Course& course);
+  void back_off(Course& course);
+  void report(InteriorPointResult& result) const;
+
   void find_bounds();
   void push_inside(double share);
   void find_constant_rows();
