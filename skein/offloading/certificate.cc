@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 namespace skein {
 namespace {
@@ -15,6 +18,222 @@ double projected_step(double value, double low, double high, double gradient) {
 
 // What is no number is as bad as can be.
 void worsen(double& worst, double value) { worst = std::isnan(value) ? HUGE_VAL : std::max(worst, value); }
+
+constexpr double tight = 1e-6;
+
+// A limit with its multiplier.
+void check_limit(const LimitUse& use, double multiplier, OffloadCertificate& result) {
+  worsen(result.complementarity, multiplier * std::abs(1.0 - use.used));
+  worsen(result.kkt_residual, -multiplier);
+  if (use.used > 1.0 - tight && multiplier > tight) {
+    add_binding(use, result);
+  }
+}
+
+// What is known of a round.
+struct Round {
+  const OffloadingInstance& instance;
+  const OffloadDecision& decision;
+  const OffloadEvaluation& evaluation;
+  const LimitMultipliers& multipliers;
+};
+
+// What all rounds share.
+struct Whole {
+  const OffloadRestrictions& restrictions;
+  const std::vector<double>& budget;  // J
+  double objective;                   // of all rounds: gradients are relative to it
+};
+
+// The Lagrangian's gradient by each variable of a round, and the round's limits.
+class RoundCheck {
+ public:
+  RoundCheck(const Round& round, const Whole& whole, OffloadCertificate& result)
+      : p_(round.instance),
+        x_(round.decision),
+        e_(round.evaluation),
+        m_(round.multipliers),
+        restrictions_(whole.restrictions),
+        budget_(whole.budget),
+        result_(result),
+        workers_(p_.num_workers()),
+        uavs_(p_.num_uavs()),
+        total_(p_.total_data()),
+        weight_(p_.learning_weight / whole.objective),
+        cost_((1.0 - p_.learning_weight) / whole.objective),
+        limit_(p_.local_time_limit),
+        delta_(std::accumulate(e_.processed.begin(), e_.processed.end(), 0.0)),
+        by_data_(workers_, 0.0),
+        relay_(m_.relay),
+        reduced_(no_reduced_costs(p_)) {}
+
+  void run() {
+    for (std::size_t j = 0; j < workers_; ++j) {
+      if (x_.alpha[j][0] + x_.alpha[j][1] + x_.alpha[j][2] != 0.0) {
+        check_worker(j);
+      }
+    }
+    for (std::size_t u = workers_; u < uavs_; ++u) {
+      if (!(e_.data[u] > 0.0)) {
+        relay_[u - workers_] = least_relay_multiplier(u);
+      }
+    }
+    for (std::size_t i = 0; i < p_.num_devices() && !restrictions_.even_rho; ++i) {
+      if (p_.device_data[i] != 0.0) {
+        check_device(i);
+      }
+    }
+    for (std::size_t u = workers_; u < uavs_; ++u) {
+      if (budget_[u] > 0.0 && p_.buffer[u] != 0.0) {
+        check_coordinator(u);
+      }
+    }
+    for (const LimitUse& use : e_.limits) {
+      check_limit_of_round(use);
+    }
+    result_.reduced_costs.push_back(std::move(reduced_));
+  }
+
+ private:
+  // A worker's mini-batches and its processor; leaves the gradient by its data.
+  void check_worker(std::size_t j) {
+    const SwarmBoundCoefficients& k = p_.bound;
+    const std::array<double, 3>& alpha = x_.alpha[j];
+    const double all = alpha[0] + alpha[1] + alpha[2];
+    const double data = e_.data[j];
+    const double clock = x_.clock[j];
+    const double batches = 1.0 / alpha[1] + k.c / alpha[0];
+    const double few = k.b > 0.0 ? k.b / data : 0.0;
+    const double bracket = k.gradient_error_weight * (k.a / alpha[2] + batches * (few / alpha[2] + k.d)) +
+                           k.mismatch_weight * (k.a + (1.0 + k.c) * (k.d + few));
+    const double bracket_by_data =
+        -few / data * (k.gradient_error_weight * batches / alpha[2] + k.mismatch_weight * (1.0 + k.c));
+    const double joules = p_.local_period * p_.capacitance_cycles[j] / 2.0 * clock * clock;  // of a point
+    const double seconds = p_.local_period * p_.cycles[j] / clock;
+    const double per_point =
+        cost_ * joules + m_.time[j] * seconds / limit_ + m_.energy[j] * joules / std::max(budget_[j], 1e-300);
+    by_data_[j] = weight_ * (all / delta_ * bracket_by_data - e_.learning / delta_ * all) + all * per_point +
+                  m_.buffer[j] / p_.buffer[j];
+    // By alpha: of A_j times the bracket, less what more data processed brings.
+    const double s1 = k.gradient_error_weight;
+    const double inner[3] = {-s1 * k.c / (alpha[0] * alpha[0]) * (few / alpha[2] + k.d),
+                             -s1 / (alpha[1] * alpha[1]) * (few / alpha[2] + k.d),
+                             -s1 / (alpha[2] * alpha[2]) * (k.a + batches * few)};
+    for (std::size_t n = 0; n < 3; ++n) {
+      const double gradient =
+          weight_ / delta_ * (bracket + all * inner[n] - e_.learning * data) + data * per_point;
+      worsen(result_.kkt_residual, projected_step(alpha[n], restrictions_.least_alpha, 1.0, gradient));
+    }
+    if (!restrictions_.full_clock) {
+      const double points = all * data;
+      const double most = p_.most_clock[j];
+      const double gradient =
+          most / clock *
+          (points * (2.0 * cost_ * joules + 2.0 * m_.energy[j] * joules / std::max(budget_[j], 1e-300) -
+                     m_.time[j] * seconds / limit_));
+      worsen(result_.kkt_residual, projected_step(clock / most, p_.least_clock[j] / most, 1.0, gradient));
+    }
+  }
+
+  // By data that a coordinator relays to a worker, without its own limit.
+  [[nodiscard]] double by_relayed(std::size_t u, std::size_t j) const {
+    const std::size_t h = u - workers_;
+    const double seconds = p_.point_bits / p_.coordinator_rate(h, j);
+    const double joules = seconds * p_.coordinator_power[h];
+    return total_ * (cost_ * joules + by_data_[j] + m_.time[j] * seconds / limit_ +
+                     m_.energy[u] * joules / budget_[u]);
+  }
+
+  // A coordinator without data has no multiplier of its own: the least that keeps its relays at zero serves.
+  [[nodiscard]] double least_relay_multiplier(std::size_t u) const {
+    double least = 0.0;
+    for (std::size_t j = 0; j < workers_ && budget_[u] > 0.0; ++j) {
+      least = std::max(least, -by_relayed(u, j));
+    }
+    return least;
+  }
+
+  void check_device(std::size_t i) {
+    for (std::size_t u = 0; u < uavs_; ++u) {
+      if (p_.buffer[u] == 0.0) {
+        continue;
+      }
+      const double seconds = p_.point_bits / p_.device_rate(i, u);
+      double by_point = seconds * (cost_ * p_.device_power[i] + m_.time[u] / limit_);
+      by_point += u < workers_ ? by_data_[u] : m_.buffer[u] / p_.buffer[u] - relay_[u - workers_] / total_;
+      if (u < workers_ && x_.alpha[u][0] == 0.0) {
+        continue;  // not used: it stays out
+      }
+      const double gradient = p_.device_data[i] * by_point + m_.device_share[i];
+      worsen(result_.kkt_residual, projected_step(x_.rho(i, u), 0.0, 1.0, gradient));
+      if (x_.rho(i, u) == 0.0) {
+        reduced_.rho(i, u) = gradient;
+      }
+    }
+  }
+
+  void check_coordinator(std::size_t u) {
+    const std::size_t h = u - workers_;
+    const double even = e_.data[u] / total_;
+    const double low = even * restrictions_.least_varrho(p_);
+    const double high = restrictions_.relays == OffloadRestrictions::Relays::even ? low : 1.0;
+    double relayed = 0.0;
+    for (std::size_t j = 0; j < workers_; ++j) {
+      const double flow = x_.varrho(h, j) * e_.data[u] / total_;
+      relayed += flow;
+      if (x_.alpha[j][0] == 0.0) {
+        continue;
+      }
+      const double gradient = by_relayed(u, j) + relay_[h];
+      worsen(result_.kkt_residual, projected_step(flow, low, high, gradient));
+      if (flow == 0.0 && low == 0.0) {
+        reduced_.relay(h, j) = gradient;
+      }
+    }
+    worsen(result_.kkt_residual, -relay_[h]);
+    worsen(result_.complementarity, relay_[h] * std::abs(e_.data[u] / total_ - relayed));
+  }
+
+  void check_limit_of_round(const LimitUse& use) {
+    switch (use.kind) {
+      case LimitKind::device_share:
+        check_limit(use, m_.device_share[use.index], result_);
+        break;
+      case LimitKind::relay_share:
+        if (use.used > 1.0 - tight && relay_[use.index] > tight) {
+          add_binding(use, result_);
+        }
+        break;
+      case LimitKind::buffer:
+        check_limit(use, m_.buffer[use.index], result_);
+        break;
+      case LimitKind::time:
+        check_limit(use, m_.time[use.index], result_);
+        break;
+      case LimitKind::energy:
+        return;  // of all rounds together
+    }
+    worsen(result_.violation, use.used - 1.0);
+  }
+
+  const OffloadingInstance& p_;
+  const OffloadDecision& x_;
+  const OffloadEvaluation& e_;
+  const LimitMultipliers& m_;
+  const OffloadRestrictions& restrictions_;
+  const std::vector<double>& budget_;
+  OffloadCertificate& result_;
+  std::size_t workers_;
+  std::size_t uavs_;
+  double total_;                 // points of all devices
+  double weight_;                // of learning
+  double cost_;                  // of a joule
+  double limit_;                 // s
+  double delta_;                 // points that are processed
+  std::vector<double> by_data_;  // the gradient by each worker's data
+  std::vector<double> relay_;    // each coordinator's multiplier
+  ReducedCosts reduced_;
+};
 
 }  // namespace
 
@@ -45,9 +264,7 @@ OffloadCertificate certify(std::span<const OffloadingInstance> rounds,
   OffloadCertificate result;
   std::vector<OffloadEvaluation> evaluations;
   double objective = 0.0;
-  const std::size_t workers = rounds.front().num_workers();
-  const std::size_t coordinators = rounds.front().num_coordinators();
-  const std::size_t uavs = workers + coordinators;
+  const std::size_t uavs = rounds.front().num_uavs();
   std::vector<double> energy(uavs, 0.0);
   for (std::size_t r = 0; r < rounds.size(); ++r) {
     evaluations.push_back(evaluate(rounds[r], decisions[r]));
@@ -57,163 +274,17 @@ OffloadCertificate certify(std::span<const OffloadingInstance> rounds,
     }
   }
   const std::vector<double>& budget = rounds.front().energy_budget;
-  constexpr double tight = 1e-6;
-  const auto bound = [&](const LimitUse& use, double multiplier) {
-    worsen(result.complementarity, multiplier * std::abs(1.0 - use.used));
-    worsen(result.kkt_residual, -multiplier);
-    if (use.used > 1.0 - tight && multiplier > tight) {
-      add_binding(use, result);
-    }
-  };
   for (std::size_t r = 0; r < rounds.size(); ++r) {
-    const OffloadingInstance& p = rounds[r];
-    const OffloadDecision& x = decisions[r];
-    const OffloadEvaluation& e = evaluations[r];
-    const LimitMultipliers& m = multipliers[r];
-    const SwarmBoundCoefficients& k = p.bound;
-    const double total = p.total_data();
-    const double weight = p.learning_weight / objective;
-    const double cost = (1.0 - p.learning_weight) / objective;
-    const double limit = p.local_time_limit;
-    double delta = 0.0;
-    for (const double processed : e.processed) {
-      delta += processed;
-    }
-    // Of the Lagrangian by a worker's data, and by its own variables.
-    std::vector<double> by_data(workers, 0.0);
-    for (std::size_t j = 0; j < workers; ++j) {
-      const std::array<double, 3>& alpha = x.alpha[j];
-      const double all = alpha[0] + alpha[1] + alpha[2];
-      if (all == 0.0) {
-        continue;
-      }
-      const double data = e.data[j];
-      const double clock = x.clock[j];
-      const double batches = 1.0 / alpha[1] + k.c / alpha[0];
-      const double few = k.b > 0.0 ? k.b / data : 0.0;
-      const double bracket = k.gradient_error_weight * (k.a / alpha[2] + batches * (few / alpha[2] + k.d)) +
-                             k.mismatch_weight * (k.a + (1.0 + k.c) * (k.d + few));
-      const double bracket_by_data =
-          -few / data * (k.gradient_error_weight * batches / alpha[2] + k.mismatch_weight * (1.0 + k.c));
-      const double joules = p.local_period * p.capacitance_cycles[j] / 2.0 * clock * clock;  // of a point
-      const double seconds = p.local_period * p.cycles[j] / clock;
-      const double per_point =
-          cost * joules + m.time[j] * seconds / limit + m.energy[j] * joules / std::max(budget[j], 1e-300);
-      by_data[j] = weight * (all / delta * bracket_by_data - e.learning / delta * all) + all * per_point +
-                   m.buffer[j] / p.buffer[j];
-      // By alpha: of A_j times the bracket, less what more data processed brings.
-      const double s1 = k.gradient_error_weight;
-      const double inner[3] = {-s1 * k.c / (alpha[0] * alpha[0]) * (few / alpha[2] + k.d),
-                               -s1 / (alpha[1] * alpha[1]) * (few / alpha[2] + k.d),
-                               -s1 / (alpha[2] * alpha[2]) * (k.a + batches * few)};
-      for (std::size_t n = 0; n < 3; ++n) {
-        const double gradient =
-            weight / delta * (bracket + all * inner[n] - e.learning * data) + data * per_point;
-        worsen(result.kkt_residual, projected_step(alpha[n], restrictions.least_alpha, 1.0, gradient));
-      }
-      if (!restrictions.full_clock) {
-        const double points = all * data;
-        const double most = p.most_clock[j];
-        const double gradient =
-            most / clock *
-            (points * (2.0 * cost * joules + 2.0 * m.energy[j] * joules / std::max(budget[j], 1e-300) -
-                       m.time[j] * seconds / limit));
-        worsen(result.kkt_residual, projected_step(clock / most, p.least_clock[j] / most, 1.0, gradient));
-      }
-    }
-    ReducedCosts& reduced = result.reduced_costs.emplace_back(no_reduced_costs(p));
-    // A coordinator without data has no multiplier of its own: the least that keeps its relays at zero
-    // serves.
-    std::vector<double> relay = m.relay;
-    for (std::size_t h = 0; h < coordinators; ++h) {
-      const std::size_t u = workers + h;
-      if (e.data[u] > 0.0) {
-        continue;
-      }
-      relay[h] = 0.0;
-      for (std::size_t j = 0; j < workers && budget[u] > 0.0; ++j) {
-        const double seconds = p.point_bits / p.coordinator_rate(h, j);
-        const double joules = seconds * p.coordinator_power[h];
-        relay[h] = std::max(relay[h], -total * (cost * joules + by_data[j] + m.time[j] * seconds / limit +
-                                                m.energy[u] * joules / budget[u]));
-      }
-    }
-    for (std::size_t i = 0; i < p.num_devices() && !restrictions.even_rho; ++i) {
-      if (p.device_data[i] == 0.0) {
-        continue;
-      }
-      for (std::size_t u = 0; u < uavs; ++u) {
-        if (p.buffer[u] == 0.0) {
-          continue;
-        }
-        const double seconds = p.point_bits / p.device_rate(i, u);
-        double by_point = seconds * (cost * p.device_power[i] + m.time[u] / limit);
-        by_point += u < workers ? by_data[u] : m.buffer[u] / p.buffer[u] - relay[u - workers] / total;
-        if (u < workers && x.alpha[u][0] == 0.0) {
-          continue;  // not used: it stays out
-        }
-        const double gradient = p.device_data[i] * by_point + m.device_share[i];
-        worsen(result.kkt_residual, projected_step(x.rho(i, u), 0.0, 1.0, gradient));
-        if (x.rho(i, u) == 0.0) {
-          reduced.rho(i, u) = gradient;
-        }
-      }
-    }
-    for (std::size_t h = 0; h < coordinators; ++h) {
-      const std::size_t u = workers + h;
-      if (budget[u] <= 0.0 || p.buffer[u] == 0.0) {
-        continue;
-      }
-      double relayed = 0.0;
-      for (std::size_t j = 0; j < workers; ++j) {
-        const double seconds = p.point_bits / p.coordinator_rate(h, j);
-        const double joules = seconds * p.coordinator_power[h];
-        const double flow = x.varrho(h, j) * e.data[u] / total;
-        relayed += flow;
-        if (x.alpha[j][0] == 0.0) {
-          continue;
-        }
-        const double gradient = total * (cost * joules + by_data[j] + m.time[j] * seconds / limit +
-                                         m.energy[u] * joules / budget[u]) +
-                                relay[h];
-        const double even = e.data[u] / total;
-        const double low = even * restrictions.least_varrho(p);
-        const double high = restrictions.relays == OffloadRestrictions::Relays::even ? low : 1.0;
-        worsen(result.kkt_residual, projected_step(flow, low, high, gradient));
-        if (flow == 0.0 && low == 0.0) {
-          reduced.relay(h, j) = gradient;
-        }
-      }
-      worsen(result.kkt_residual, -relay[h]);
-      worsen(result.complementarity, relay[h] * std::abs(e.data[u] / total - relayed));
-    }
-    for (const LimitUse& use : e.limits) {
-      switch (use.kind) {
-        case LimitKind::device_share:
-          bound(use, m.device_share[use.index]);
-          break;
-        case LimitKind::relay_share:
-          if (use.used > 1.0 - tight && relay[use.index] > tight) {
-            add_binding(use, result);
-          }
-          break;
-        case LimitKind::buffer:
-          bound(use, m.buffer[use.index]);
-          break;
-        case LimitKind::time:
-          bound(use, m.time[use.index]);
-          break;
-        case LimitKind::energy:
-          break;  // of all rounds together, below
-      }
-      if (use.kind != LimitKind::energy) {
-        worsen(result.violation, use.used - 1.0);
-      }
-    }
+    RoundCheck({.instance = rounds[r],
+                .decision = decisions[r],
+                .evaluation = evaluations[r],
+                .multipliers = multipliers[r]},
+               {.restrictions = restrictions, .budget = budget, .objective = objective}, result)
+        .run();
   }
   for (std::size_t u = 0; u < uavs; ++u) {
     const double used = energy[u] == 0.0 ? 0.0 : energy[u] / budget[u];
-    bound({LimitKind::energy, u, used}, multipliers.front().energy[u]);
+    check_limit({LimitKind::energy, u, used}, multipliers.front().energy[u], result);
     worsen(result.violation, used - 1.0);
   }
   for (const ReducedCosts& costs : result.reduced_costs) {

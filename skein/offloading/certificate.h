@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "skein/offloading/direct_program.h"
 #include "skein/offloading/instance.h"
 #include "skein/offloading/offloader.h"
+#include "skein/offloading/restrictions.h"
 
 namespace skein {
 

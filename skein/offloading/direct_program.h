@@ -14,36 +14,9 @@
 
 #include "skein/gp/interior_point.h"
 #include "skein/offloading/instance.h"
+#include "skein/offloading/restrictions.h"
 
 namespace skein {
-
-// What a method may not choose freely. Greedy offloading and maximum processing are problem P with some of it
-// fixed.
-struct OffloadRestrictions {
-  enum class Relays {
-    free,
-    at_least_even,  // varrho >= 1 / number of UAVs; with even_rho only
-    even,           // varrho = 1 / number of workers; with even_rho only
-  };
-  bool even_rho = false;  // rho = 1 / number of UAVs
-  Relays relays = Relays::free;
-  double least_alpha = 1e-6;
-  bool full_clock = false;  // g at its most
-
-  [[nodiscard]] double least_varrho(const OffloadingInstance& instance) const;
-};
-OffloadRestrictions greedy_offloading();
-OffloadRestrictions maximum_processing();
-
-// Multipliers of P's limits in units of the limit and of the objective's value: how much (relative) the
-// objective would fall if the limit were (relatively) wider.
-struct LimitMultipliers {
-  std::vector<double> device_share{};  // of each device
-  std::vector<double> relay{};         // of each coordinator, of relayed <= received, in units of all data
-  std::vector<double> buffer{};        // of each UAV
-  std::vector<double> time{};          // of each UAV
-  std::vector<double> energy{};        // of each UAV
-};
 
 class DirectProgram : public gp::SmoothProgram {
  public:
@@ -74,16 +47,34 @@ class DirectProgram : public gp::SmoothProgram {
                                                 double factor) const;
 
  private:
+  // A worker's five variables that multiply, from core() on.
+  static constexpr std::size_t core_size = 5;
+  enum Core : std::size_t { log_data = 0, log_alpha = 1, log_clock = 4 };
+
   // Where variables of a round are.
-  [[nodiscard]] std::size_t rho(std::size_t round, std::size_t device, std::size_t uav) const;
-  [[nodiscard]] std::size_t relay(std::size_t round, std::size_t coordinator, std::size_t worker) const;
-  [[nodiscard]] std::size_t core(std::size_t round, std::size_t worker) const;  // delta, alpha 1 to 3, g
+  [[nodiscard]] std::size_t rho(std::size_t round, std::size_t device, std::size_t uav) const {
+    return round * round_size_ + device * uavs_ + uav;
+  }
+  [[nodiscard]] std::size_t relay(std::size_t round, std::size_t coordinator, std::size_t worker) const {
+    return round * round_size_ + devices_ * uavs_ + coordinator * workers_ + worker;
+  }
+  [[nodiscard]] std::size_t core(std::size_t round, std::size_t worker) const {
+    return round * round_size_ + devices_ * uavs_ + coordinators_ * workers_ + worker * core_size;
+  }
   // Rows of inequalities, counted from the first inequality.
-  [[nodiscard]] std::size_t share_row(std::size_t round, std::size_t device) const;
-  [[nodiscard]] std::size_t relay_row(std::size_t round, std::size_t coordinator) const;
-  [[nodiscard]] std::size_t buffer_row(std::size_t round, std::size_t coordinator) const;
-  [[nodiscard]] std::size_t time_row(std::size_t round, std::size_t uav) const;
-  [[nodiscard]] std::size_t energy_row(std::size_t uav) const;
+  [[nodiscard]] std::size_t share_row(std::size_t round, std::size_t device) const {
+    return round * round_rows_ + device;
+  }
+  [[nodiscard]] std::size_t relay_row(std::size_t round, std::size_t coordinator) const {
+    return round * round_rows_ + devices_ + coordinator;
+  }
+  [[nodiscard]] std::size_t buffer_row(std::size_t round, std::size_t coordinator) const {
+    return round * round_rows_ + devices_ + coordinators_ + coordinator;
+  }
+  [[nodiscard]] std::size_t time_row(std::size_t round, std::size_t uav) const {
+    return round * round_rows_ + devices_ + 2 * coordinators_ + uav;
+  }
+  [[nodiscard]] std::size_t energy_row(std::size_t uav) const { return rounds_.size() * round_rows_ + uav; }
 
   void set_bounds(const OffloadRestrictions& restrictions);
   void lay_out_linear_rows();
@@ -108,7 +99,6 @@ class DirectProgram : public gp::SmoothProgram {
   std::vector<double> linear_objective_;  // energy of transmissions, of each variable
   std::vector<double> row_offsets_;       // of linear rows: the constraint is values - offset
   std::size_t first_curved_ = 0;          // of the Jacobian's entries: those of curved rows
-  std::vector<std::size_t> linear_rows_;  // of each linear entry
 };
 
 }  // namespace skein

@@ -73,6 +73,16 @@ struct LimitUse {
   double used = 0.0;      // in units of the limit: 1 is all of it
 };
 
+// Multipliers of P's limits in units of the limit and of the objective's value: how much (relative) the
+// objective would fall if the limit were (relatively) wider.
+struct LimitMultipliers {
+  std::vector<double> device_share{};  // of each device
+  std::vector<double> relay{};         // of each coordinator, of relayed <= received, in units of all data
+  std::vector<double> buffer{};        // of each UAV
+  std::vector<double> time{};          // of each UAV
+  std::vector<double> energy{};        // of each UAV
+};
+
 // Everything that follows from a decision.
 struct OffloadEvaluation {
   double objective = 0.0;                 // without the constant

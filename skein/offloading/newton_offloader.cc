@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "skein/offloading/certificate.h"
+#include "skein/offloading/direct_program.h"
 
 namespace skein {
 namespace {
@@ -114,7 +115,58 @@ class Search {
     return better;
   }
 
-  [[nodiscard]] const DirectProgram& program() const { return program_; }
+  // Keeps it if it is the best so far. A little better counts as better only if it is not the same minimum.
+  bool consider(Candidate candidate) {
+    if (candidate.objective < best_.objective * (1.0 - 1e-7) || best_.result.x.empty()) {
+      best_ = std::move(candidate);
+      return true;
+    }
+    return false;
+  }
+
+  // Each worker alone; then from the best: one more, one less, until nothing is better.
+  void try_sets_of(const std::vector<std::size_t>& workers) {
+    for (const std::size_t j : workers) {
+      consider(from_start(std::vector<std::size_t>{j}));
+    }
+    for (bool better = workers.size() > 2; better;) {
+      better = false;
+      const std::vector<std::size_t> base = best_.favoured.empty() ? workers : best_.favoured;
+      for (const std::size_t j : workers) {
+        std::vector<std::size_t> changed = base;
+        if (const auto found = std::ranges::find(changed, j); found != changed.end()) {
+          changed.erase(found);
+        } else {
+          changed.push_back(j);
+        }
+        if (!changed.empty() && changed.size() < workers.size()) {
+          better = consider(from_start(changed)) || better;
+        }
+      }
+    }
+  }
+
+  // A candidate's decisions, made exact, with what its multipliers prove of them.
+  [[nodiscard]] OffloadResult certified(const Candidate& candidate) const {
+    OffloadResult result;
+    for (std::size_t r = 0; r < rounds_.size(); ++r) {
+      result.decisions.push_back(program_.decision_of(candidate.result.x, r));
+      polish(rounds_[r], options_.restrictions, result.decisions.back());
+      result.evaluations.push_back(evaluate(rounds_[r], result.decisions.back()));
+    }
+    // The program's objective is divided by its scale, the certificate's by its value.
+    const double factor = program_.scale() / result.objective();
+    std::vector<LimitMultipliers> multipliers;
+    for (std::size_t r = 0; r < rounds_.size(); ++r) {
+      multipliers.push_back(program_.multipliers_of(candidate.result, r, factor));
+    }
+    result.certificate = certify(rounds_, result.decisions, multipliers, options_.restrictions);
+    const bool solved = result.certificate.kkt_residual <= 1e-6 && result.certificate.violation <= 1e-9;
+    result.status = solved ? OffloadStatus::solved : OffloadStatus::feasible;
+    return result;
+  }
+
+  [[nodiscard]] const Candidate& best() const { return best_; }
   [[nodiscard]] std::size_t iterations() const { return iterations_; }
 
  private:
@@ -134,6 +186,7 @@ class Search {
   const NewtonOptions& options_;
   DirectProgram program_;
   gp::InteriorPoint method_;
+  Candidate best_{};
   std::size_t iterations_ = 0;
 };
 
@@ -225,76 +278,36 @@ OffloadResult NewtonOffloader::solve(std::span<const OffloadingInstance> rounds,
   }
   Search search(rounds, options_);
   const std::vector<std::size_t> workers = all_indices(rounds.front().num_workers());
-  Candidate best;
-  const auto consider = [&](Candidate candidate) {
-    // A little better counts as better only if it is not the same minimum.
-    if (candidate.objective < best.objective * (1.0 - 1e-7) || best.result.x.empty()) {
-      best = std::move(candidate);
-      return true;
-    }
-    return false;
-  };
   const bool warm =
       previous != nullptr && !previous->decisions.empty() && previous->workers.size() == workers.size();
   if (warm) {
-    consider(search.from_previous(*previous));
+    search.consider(search.from_previous(*previous));
   }
-  if (!warm || !std::isfinite(best.objective)) {
+  if (!warm || !std::isfinite(search.best().objective)) {
     if (rounds.size() > 1 && options_.several_starts) {
       // Rounds one by one, each with its own best set of workers: together they can only do better.
       const OffloadResult split = solve_split(*this, rounds, nullptr);
       if (!split.decisions.empty()) {
-        consider(search.from_previous(split));
+        search.consider(search.from_previous(split));
       }
     }
-    consider(search.from_start({}));
+    search.consider(search.from_start({}));
     if (options_.several_starts && workers.size() > 1) {
-      for (const std::size_t j : workers) {
-        consider(search.from_start(std::vector<std::size_t>{j}));
-      }
-      // From the best: one more, one less, until nothing is better.
-      for (bool better = workers.size() > 2; better;) {
-        better = false;
-        const std::vector<std::size_t> base = best.favoured.empty() ? workers : best.favoured;
-        for (const std::size_t j : workers) {
-          std::vector<std::size_t> changed = base;
-          if (const auto found = std::ranges::find(changed, j); found != changed.end()) {
-            changed.erase(found);
-          } else {
-            changed.push_back(j);
-          }
-          if (!changed.empty() && changed.size() < workers.size()) {
-            better = consider(search.from_start(changed)) || better;
-          }
-        }
-      }
+      search.try_sets_of(workers);
     }
   }
-  if (!std::isfinite(best.objective)) {
+  if (!std::isfinite(search.best().objective)) {
     result.status = OffloadStatus::infeasible;
     result.culprit = "the limits leave no room for what is fixed";
     result.iterations = search.iterations();
     return result;
   }
-  for (const Candidate& final : search.finished(best)) {
-    OffloadResult polished;
-    for (std::size_t r = 0; r < rounds.size(); ++r) {
-      polished.decisions.push_back(search.program().decision_of(final.result.x, r));
-      polish(rounds[r], options_.restrictions, polished.decisions.back());
-      polished.evaluations.push_back(evaluate(rounds[r], polished.decisions.back()));
-    }
-    // The program's objective is divided by its scale, the certificate's by its value.
-    const double factor = search.program().scale() / polished.objective();
-    std::vector<LimitMultipliers> multipliers;
-    for (std::size_t r = 0; r < rounds.size(); ++r) {
-      multipliers.push_back(search.program().multipliers_of(final.result, r, factor));
-    }
-    polished.certificate = certify(rounds, polished.decisions, multipliers, options_.restrictions);
-    const bool solved = polished.certificate.kkt_residual <= 1e-6 && polished.certificate.violation <= 1e-9;
-    polished.status = solved ? OffloadStatus::solved : OffloadStatus::feasible;
+  for (const Candidate& final : search.finished(search.best())) {
+    OffloadResult certified = search.certified(final);
+    const bool solved = certified.status == OffloadStatus::solved;
     if (result.decisions.empty() || solved ||
-        polished.certificate.kkt_residual < result.certificate.kkt_residual) {
-      result = std::move(polished);
+        certified.certificate.kkt_residual < result.certificate.kkt_residual) {
+      result = std::move(certified);
     }
     if (solved) {
       break;

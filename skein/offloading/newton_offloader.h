@@ -7,11 +7,11 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
+#include <string_view>
 
-#include "skein/offloading/direct_program.h"
 #include "skein/offloading/offloader.h"
+#include "skein/offloading/restrictions.h"
 
 namespace skein {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <ranges>
 
-#include "skein/offloading/condensed_offloader.h"
+#include "skein/offloading/condensed_program.h"
 #include "skein/offloading/direct_program.h"
 #include "skein/offloading/instance_json.h"
 #include "skein/offloading/newton_offloader.h"

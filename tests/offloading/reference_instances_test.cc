@@ -9,6 +9,7 @@
 
 #include "skein/base/file.h"
 #include "skein/offloading/condensed_offloader.h"
+#include "skein/offloading/condensed_program.h"
 #include "skein/offloading/instance_json.h"
 #include "skein/offloading/newton_offloader.h"
 #include "skein/offloading/worker_selection.h"
