@@ -23,10 +23,6 @@ class MpiCrew final : public Crew {
   // Throws InputError where processes were started together but cannot talk.
   MpiCrew(int& argc, char**& argv);
   ~MpiCrew() override;
-  MpiCrew(const MpiCrew&) = delete;
-  MpiCrew& operator=(const MpiCrew&) = delete;
-  MpiCrew(MpiCrew&&) = delete;
-  MpiCrew& operator=(MpiCrew&&) = delete;
 
   [[nodiscard]] std::size_t rank() const override { return rank_; }
   [[nodiscard]] std::size_t size() const override { return size_; }

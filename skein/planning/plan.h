@@ -1,5 +1,5 @@
 // What the core network knows and decides before a training sequence (section V-B of the paper): the state
-// Z(s), the action H(s), and what came of it.
+// Z(s) and the action H(s).
 #pragma once
 
 #include <cstddef>
@@ -49,15 +49,6 @@ struct Alternative {
   std::vector<Site> destinations;
   double value = 0.0;  // sum of expected rewards, with a learned value of what comes after if there is one
   std::size_t sequences = 1;  // looked ahead, this plan's included
-};
-
-struct Transition {
-  Observation before;
-  Plan plan;
-  double reward = 0.0;
-  double learning_objective = 0.0;
-  std::size_t below_threshold = 0;  // swarms
-  Observation after;
 };
 
 }  // namespace skein

@@ -435,17 +435,4 @@ void QLearner::restore(const std::filesystem::path& file) {
   read.expect_end();
 }
 
-std::shared_ptr<const Agent> train_agent(std::shared_ptr<const Environment> environment,
-                                         const PlanningOptions& options, std::uint64_t seed, ThreadPool& pool,
-                                         const std::function<void(const QLearner&)>& after_step) {
-  QLearner learner(std::move(environment), options, seed);
-  while (!learner.done()) {
-    learner.step(pool);
-    if (after_step) {
-      after_step(learner);
-    }
-  }
-  return std::make_shared<const Agent>(learner.agent());
-}
-
 }  // namespace skein

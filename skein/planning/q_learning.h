@@ -15,7 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -69,10 +68,5 @@ class QLearner {
   struct Inside;
   std::unique_ptr<Inside> inside_;
 };
-
-// To the end, in one go.
-std::shared_ptr<const Agent> train_agent(std::shared_ptr<const Environment> environment,
-                                         const PlanningOptions& options, std::uint64_t seed, ThreadPool& pool,
-                                         const std::function<void(const QLearner&)>& after_step = {});
 
 }  // namespace skein

@@ -224,7 +224,6 @@ SequenceRecord CoreNetwork::step(const Progress& progress) {
   for (std::size_t c = 0; c < clusters_.size(); ++c) {
     record.clusters[c].accuracy_before = record.clusters[c].accuracy_after = before[c].accuracy;
     record.clusters[c].loss_before = record.clusters[c].loss_after = before[c].loss;
-    record.clusters[c].mix = setup_.field->mix(c);
   }
   const NanojouleSum shortfall = state_.ledger.total_shortfall();
   now_ = {.sequence = state_.sequence, .round = 0};

@@ -57,7 +57,6 @@ class DataField final : public Field {
   void restore(std::size_t cluster, HandedModel handed) override;
   BoundConstants measure_constants(std::span<const std::size_t> clusters, const Model& before,
                                    const Model& after) override;
-  [[nodiscard]] const LabelMix& mix(std::size_t cluster) const override { return drifts_[cluster].mix; }
   void advance() override;
   [[nodiscard]] std::string save() const override;
   void restore(const std::string& bytes) override;

@@ -69,8 +69,6 @@ class Field {
   // the path that training has taken: what the core network tells the leaders.
   virtual BoundConstants measure_constants(std::span<const std::size_t> clusters, const Model& before,
                                            const Model& after) = 0;
-  // Labels and their shares in a cluster's present distribution.
-  [[nodiscard]] virtual const LabelMix& mix(std::size_t cluster) const = 0;
 
   // To the next sequence: arrivals and drift.
   virtual void advance() = 0;

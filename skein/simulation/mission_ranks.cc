@@ -146,7 +146,6 @@ class MissionRanks::SharedField final : public Field {
   void restore(std::size_t cluster, HandedModel handed) override {
     ranks_.restore(cluster, std::move(handed));
   }
-  [[nodiscard]] const LabelMix& mix(std::size_t cluster) const override { return own_.mix(cluster); }
   void advance() override { own_.advance(); }
   [[nodiscard]] std::string save() const override { return own_.save(); }
   void restore(const std::string& bytes) override { own_.restore(bytes); }

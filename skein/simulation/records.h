@@ -51,7 +51,6 @@ struct ClusterRecord {
   double loss_after = 0.0;
   double drift = 0.0;             // latest estimate, squared norm per sequence
   double squared_gradient = 0.0;  // of its model at the end of the last visit
-  std::vector<double> mix{};
 };
 
 // Something went wrong, or was dealt with.

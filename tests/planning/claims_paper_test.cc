@@ -14,6 +14,7 @@
 #include "skein/planning/planner_evaluation.h"
 #include "skein/planning/q_learning.h"
 #include "tests/planning/reference_environment.h"
+#include "tests/planning/train_agent.h"
 
 namespace skein {
 namespace {

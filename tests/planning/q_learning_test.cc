@@ -6,6 +6,7 @@
 
 #include "skein/base/file.h"
 #include "tests/planning/reference_environment.h"
+#include "tests/planning/train_agent.h"
 #include "tests/temporary_directory.h"
 
 namespace skein {

@@ -89,7 +89,7 @@ TEST_F(DataFieldTest, ScoresOnPresentFeatures) {
   turned.mean = {0.0F};
   turned.deviation = {1.0F};
   RandomStream stream(3, "cluster test", 0, 2);
-  const std::vector<SampleIndex> samples = draw(test_pools_, field.mix(0), 60, stream);
+  const std::vector<SampleIndex> samples = draw(test_pools_, partition_.groups[0].mix, 60, stream);
   const Model model = *problem_.initial();
   const Evaluation expected = evaluate(model, turned, samples, workspaces_, pool_);
   EXPECT_EQ(score(field, 0, model).loss, expected.loss);

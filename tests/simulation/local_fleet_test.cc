@@ -61,7 +61,6 @@ class NumberedField final : public Field {
                                    const Model& /*after*/) override {
     return {};
   }
-  [[nodiscard]] const LabelMix& mix(std::size_t /*cluster*/) const override { return mix_; }
   void advance() override {}
   [[nodiscard]] std::string save() const override { return {}; }
   void restore(const std::string& /*bytes*/) override {}
@@ -71,7 +70,6 @@ class NumberedField final : public Field {
 
  private:
   std::vector<DeviceBuffer> buffers_;
-  LabelMix mix_;
 };
 
 // Adds 1 to every parameter in a round, 100 when it makes a model a swarm's own; keeps what it was given.
