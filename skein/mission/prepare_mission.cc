@@ -8,6 +8,7 @@
 #include "skein/mission/build.h"
 #include "skein/mission/prepare_offloading.h"
 #include "skein/mission/prepare_training.h"
+#include "skein/offloading/offloaders.h"
 #include "skein/planning/environment_world.h"
 #include "skein/world/energy.h"
 

@@ -4,32 +4,10 @@
 
 #include <algorithm>
 
-#include "skein/base/expect.h"
-#include "skein/offloading/condensed_offloader.h"
-#include "skein/offloading/newton_offloader.h"
-#include "skein/offloading/worker_selection.h"
 #include "skein/world/energy.h"
 #include "skein/world/links.h"
 
 namespace skein {
-
-std::unique_ptr<Offloader> build_offloader(OffloadingMethod method) {
-  switch (method) {
-    case OffloadingMethod::newton:
-      return std::make_unique<NewtonOffloader>();
-    case OffloadingMethod::algorithm_1:
-      return std::make_unique<CondensedOffloader>();
-    case OffloadingMethod::greedy:
-      return std::make_unique<NewtonOffloader>(NewtonOptions{.restrictions = greedy_offloading()}, "greedy");
-    case OffloadingMethod::maximum_processing:
-      return std::make_unique<NewtonOffloader>(NewtonOptions{.restrictions = maximum_processing()},
-                                               "maximum_processing");
-    case OffloadingMethod::worker_selection:
-      return std::make_unique<WorkerSelection>();
-  }
-  expect(false, "every offloading method has its offloader");
-  return nullptr;
-}
 
 SwarmBoundCoefficients build_bound(const Scenario& scenario) {
   return build_bound(scenario, scenario.learning.local_period, scenario.learning.global_period,

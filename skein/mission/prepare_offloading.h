@@ -1,8 +1,7 @@
-// From a scenario and its world to problem P of each swarm, and to who solves it.
+// From a scenario and its world to problem P of each swarm.
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,8 +14,6 @@
 #include "skein/world/world.h"
 
 namespace skein {
-
-std::unique_ptr<Offloader> build_offloader(OffloadingMethod method);
 
 // The bounds' part of the objective, by the scenario's periods or by others. Throws InputError where the
 // bounds do not hold.

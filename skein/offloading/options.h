@@ -1,18 +1,12 @@
 // What a scenario says about offloading: the leader's problem P (section IV of the paper).
 #pragma once
 
+#include <string>
+
 #include "skein/base/distribution.h"
 #include "skein/base/quantity.h"
 
 namespace skein {
-
-enum class OffloadingMethod {
-  newton,              // Newton's method on P itself, from several starts
-  algorithm_1,         // the paper's
-  greedy,              // all data spread evenly, at least an even share relayed
-  maximum_processing,  // all data spread evenly, all of it processed at full speed
-  worker_selection,    // which workers to use at all, then newton
-};
 
 // How local rounds of a global round share a battery.
 enum class BatterySharing {
@@ -27,7 +21,7 @@ enum class ConstantsSource {
 };
 
 struct OffloadingOptions {
-  OffloadingMethod method = OffloadingMethod::newton;
+  std::string method = "newton";  // one of offloader_names()
   BatterySharing battery = BatterySharing::even;
   double learning_weight = 0.5;  // 1 - theta: of the bounds against energy
   double gradient_weight = 1.0;  // theta_1: of the global meta-gradient's bound

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "skein/learning/network_choice.h"
+#include "skein/offloading/offloaders.h"
 #include "skein/planning/planners.h"
 
 namespace skein {
@@ -224,9 +225,7 @@ void bind_data(Fields& f, DataOptions& o) {
   for (const DataSource& source : data_sources()) {
     names.push_back(source.name);
   }
-  auto source = static_cast<std::size_t>(std::ranges::find(names, o.source.name) - names.begin());
-  f.one_of("source", source, names, "the data set");
-  o.source.name = names[source];
+  f.name("source", o.source.name, names, "the data set");
   std::string path = o.source.path.string();
   f.text("path", path, "its directory or file, if not where `skein data list` finds it");
   o.source.path = path;
@@ -281,11 +280,7 @@ void bind_drift(Fields& f, DriftOptions& o) {
 }
 
 void bind_network(Fields& f, NetworkOptions& o) {
-  std::vector<std::string_view> names = network_names();
-  auto preset = static_cast<std::size_t>(std::ranges::find(names, o.preset) - names.begin());
-  expect(preset < names.size(), "a network without a name");
-  f.one_of("preset", preset, names, "the network; automatic: the paper's for the data set");
-  o.preset = names[preset];
+  f.name("preset", o.preset, network_names(), "the network; automatic: the paper's for the data set");
   f.texts("layers", o.layers,
           R"(for preset "layers": ["conv 16 2x2", "relu", "pool 2x2 stride 1", "linear 10"])");
 }
@@ -346,10 +341,7 @@ void bind_learning(Fields& f, LearningOptions& o) {
 }
 
 void bind_offloading(Fields& f, OffloadingOptions& o) {
-  f.choice("method", o.method,
-           std::array<std::string_view, 5>{"newton", "algorithm_1", "greedy", "maximum_processing",
-                                           "worker_selection"},
-           "how the leader decides");
+  f.name("method", o.method, offloader_names(), "how the leader decides");
   f.choice("battery", o.battery, std::array<std::string_view, 2>{"even", "joint"},
            "local rounds of a global round: an even part of the battery each, or all as one problem");
   f.real("learning_weight", o.learning_weight, ratio,
@@ -415,10 +407,7 @@ void bind_learner(Fields& f, LearnerOptions& o) {
 
 void bind_planning(Fields& f, PlanningOptions& o) {
   constexpr Range periods{.low = 1, .high = 10000, .whole = true};
-  const std::vector<std::string_view> names = planner_names();
-  auto planner = static_cast<std::size_t>(std::ranges::find(names, o.planner) - names.begin());
-  f.one_of("planner", planner, names, "who decides");
-  o.planner = names[planner];
+  f.name("planner", o.planner, planner_names(), "who decides");
   bind_reward(f, o.reward);
   f.flag("battery_mask", o.battery_mask,
          "plans that take a swarm below its threshold are no choice while there are others");

@@ -94,6 +94,14 @@ class Fields {
     one_of(key, index, names, help);
     value = static_cast<Enum>(index);
   }
+  // The name of a row of a table.
+  void name(std::string_view key, std::string& value, std::span<const std::string_view> names,
+            std::string_view help) {
+    auto index = static_cast<std::size_t>(std::ranges::find(names, value) - names.begin());
+    expect(index < names.size(), "a name that is not in its table");
+    one_of(key, index, names, help);
+    value = names[index];
+  }
 
  protected:
   // A list of exactly `size` numbers.

@@ -10,6 +10,7 @@
 #include "skein/offloading/certificate.h"
 #include "skein/offloading/condensed_offloader.h"
 #include "skein/offloading/newton_offloader.h"
+#include "skein/offloading/offloaders.h"
 #include "skein/offloading/worker_selection.h"
 #include "tests/offloading/random_instance.h"
 
@@ -112,31 +113,33 @@ TEST_P(OffloaderContract, ImpossibleProblemsNameTheCulprit) {
   EXPECT_THAT(culprit(p), testing::AllOf(testing::HasSubstr("worker"), testing::HasSubstr("by 0.62 J")));
 }
 
-const std::vector<Method>& methods() {
-  static const std::vector<Method> list{
-      {"newton", [] { return std::make_unique<NewtonOffloader>(); }, 300, true, true},
-      {"worker_selection", [] { return std::make_unique<WorkerSelection>(); }, 150, true, true},
-      {"greedy",
-       [] {
-         return std::make_unique<NewtonOffloader>(NewtonOptions{.restrictions = greedy_offloading()},
-                                                  "greedy");
-       },
-       300, true, false},
-      {"maximum_processing",
-       [] {
-         return std::make_unique<NewtonOffloader>(NewtonOptions{.restrictions = maximum_processing()},
-                                                  "maximum_processing");
-       },
-       300, true, false},
-      // The published 2 condensations and more.
-      {"algorithm_1",
-       [] { return std::make_unique<CondensedOffloader>(CondensedOptions{.max_condensations = 20}); }, 60,
-       false, true}};
+std::vector<Method> methods() {
+  std::vector<Method> list;
+  for (const std::string_view name : offloader_names()) {
+    Method method{std::string(name), [name] { return build_offloader(name); }, 300, true, true};
+    method.free = name != "greedy" && name != "maximum_processing";
+    if (name == "worker_selection") {
+      method.instances = 150;
+    } else if (name == "algorithm_1") {  // the published 2 condensations and more
+      method.make = [] {
+        return std::make_unique<CondensedOffloader>(CondensedOptions{.max_condensations = 20});
+      };
+      method.instances = 60;
+      method.certifies = false;
+    }
+    list.push_back(std::move(method));
+  }
   return list;
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, OffloaderContract, testing::ValuesIn(methods()),
                          [](const auto& method) { return method.param.name; });
+
+TEST(Offloaders, EachHasTheNameOfItsRow) {
+  for (const std::string_view name : offloader_names()) {
+    EXPECT_EQ(build_offloader(name)->name(), name);
+  }
+}
 
 // ---- promises of one or two of them
 

@@ -16,8 +16,7 @@
 #include "skein/mission/build.h"
 #include "skein/mission/prepare_offloading.h"
 #include "skein/offloading/condensed_offloader.h"
-#include "skein/offloading/newton_offloader.h"
-#include "skein/offloading/worker_selection.h"
+#include "skein/offloading/offloaders.h"
 
 namespace skein::app {
 namespace {
@@ -33,12 +32,12 @@ constexpr std::array<const char*, num_methods> titles{"ours",
                                                       "maximum processing"};
 
 std::array<std::unique_ptr<Offloader>, num_methods> offloaders() {
-  return {build_offloader(OffloadingMethod::newton),
-          build_offloader(OffloadingMethod::worker_selection),
-          build_offloader(OffloadingMethod::algorithm_1),
+  return {build_offloader("newton"),
+          build_offloader("worker_selection"),
+          build_offloader("algorithm_1"),
           std::make_unique<CondensedOffloader>(CondensedOptions{.max_condensations = 2}),
-          build_offloader(OffloadingMethod::greedy),
-          build_offloader(OffloadingMethod::maximum_processing)};
+          build_offloader("greedy"),
+          build_offloader("maximum_processing")};
 }
 
 // What one decision comes to; not a number where there is none.
