@@ -17,6 +17,8 @@
 #include "ranks.h"
 #include "skein/base/input_fault.h"
 #include "skein/learning/trainer.h"
+#include "skein/mission/agreement.h"
+#include "skein/version.h"
 #include "tools.h"
 
 namespace skein::app {
@@ -87,7 +89,7 @@ void refuse_to_repeat(const CLI::App& program, std::span<char* const> arguments)
   if ((command == "plan" || command == "reproduce") && arguments.size() > 2 && arguments[2][0] != '-') {
     command += " " + std::string(arguments[2]);
   }
-  refuse_differences(crew(), {{"version", fmt::format(SKEIN_VERSION " {:.9}", program_digest())},
+  refuse_differences(crew(), {{"version", fmt::format("{} {:.9}", version, program_digest())},
                               {"command", words_of(arguments)}});
   const bool known =
       !command.empty() &&
@@ -103,7 +105,7 @@ int run(int argc, char** argv) {
       "Skein: hierarchical nested personalised federated learning over UAV swarms.\n"
       "Plans, optimises and runs missions described by scenario files.");
   program.require_subcommand(1);
-  program.set_version_flag("--version", "skein " SKEIN_VERSION);
+  program.set_version_flag("--version", fmt::format("skein {}", version));
   program.footer(
       "Start with:\n  skein new my.toml && skein check my.toml && skein run my.toml\n"
       "Each command has its own --help. Exit codes: 0 done, 1 the answer is no, 2 wrong input, 3 training "

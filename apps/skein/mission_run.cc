@@ -9,16 +9,18 @@
 #include <fstream>
 #include <thread>
 
-#include "plan.h"
 #include "report.h"
 #include "skein/base/bytes.h"
 #include "skein/base/digest.h"
 #include "skein/base/expect.h"
 #include "skein/base/file.h"
 #include "skein/data/data_source.h"
+#include "skein/mission/agents.h"
+#include "skein/mission/agreement.h"
 #include "skein/nn/kernels.h"
 #include "skein/nn/safetensors.h"
 #include "skein/planning/planners.h"
+#include "skein/version.h"
 
 namespace skein::app {
 namespace {
@@ -191,7 +193,7 @@ void MissionRun::fly(bool resume) {
   }
   ranks_.finish();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  Json manifest{{"version", SKEIN_VERSION},
+  Json manifest{{"version", version},
                 {"name", scenario_.run.name},
                 {"seed", scenario_.run.seed},
                 {"scenario_sha256", sha256(resolved_)},
@@ -244,11 +246,13 @@ void MissionRun::save_model(const fs::path& file, const Model& model) const {
 
 std::unique_ptr<Planner> MissionRun::make_planner() {
   const std::string& name = scenario_.planning.planner;
-  const PlanOptions options{.common = options_};
-  const PlanSetup setup{.scenario = scenario_, .environment = prepared_.environment()};
-  const Agents agents =
-      agents_for(name, options, setup, prepared_.environment(), scenario_.run.seed, fs::path("runs"), pool_,
-                 alone(), [this](double fraction) { progress_.show("training the planner", fraction); });
+  const Agents agents = agents_for(
+      name,
+      {.environment = prepared_.environment(),
+       .planning = scenario_.planning,
+       .seed = scenario_.run.seed,
+       .directory = "runs"},
+      pool_, alone(), [this](double fraction) { progress_.show("training the planner", fraction); });
   return planner_factory(name, prepared_.environment(), scenario_.planning, agents)();
 }
 

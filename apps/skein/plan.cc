@@ -5,9 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "skein/base/digest.h"
-#include "skein/base/directory_lock.h"
-#include "skein/base/expect.h"
-#include "skein/base/file.h"
+#include "skein/mission/agreement.h"
 #include "skein/mission/build.h"
 #include "skein/nn/kernels.h"
 #include "skein/planning/checkpoint.h"
@@ -22,7 +20,6 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 constexpr double most_deviation = 1e-6;
-constexpr std::size_t checkpoint_period = 500;  // steps
 
 struct ReplayOptions {
   CommonOptions common;
@@ -62,28 +59,6 @@ void refuse_impossible(const Environment& environment, const std::string& file) 
   if (!faults.empty()) {
     throw InputError(std::move(faults));
   }
-}
-
-// What the first process sees; others may look a moment too late.
-bool is_there(Crew& crew, const fs::path& file) {
-  return !said_by_first(crew, crew.is_first() && fs::exists(file) ? "yes" : "").empty();
-}
-
-std::string curve_csv(const Environment& e, const std::vector<CurvePoint>& curve) {
-  std::string text = "iteration,reward,learning_objective,battery_J,violations_per_epoch,exploration,loss";
-  for (std::size_t site = 0; site < e.num_sites(); ++site) {
-    text += fmt::format(",visits_{}", e.site_name(site));
-  }
-  text += '\n';
-  for (const CurvePoint& p : curve) {
-    text += fmt::format("{},{},{},{},{},{},{}", p.step, p.reward, p.learning_objective, p.battery_j,
-                        p.violations, p.exploration, p.loss);
-    for (const double visits : p.visits) {
-      text += fmt::format(",{}", visits);
-    }
-    text += '\n';
-  }
-  return text;
 }
 
 void replay_command(const ReplayOptions& options) {
@@ -179,105 +154,15 @@ std::shared_ptr<const Environment> geometry_of(const std::shared_ptr<const Envir
   return std::make_shared<const Environment>(std::move(other));
 }
 
-void train_in(QLearner& learner, const fs::path& directory, std::size_t until, ThreadPool& pool, Crew& crew,
-              const std::function<void(double)>& progress) {
-  const fs::path checkpoint = directory / "checkpoint.bin";
-  if (is_there(crew, checkpoint)) {
-    learner.restore(checkpoint);
+AgentSetup agent_setup(const PlanOptions& options, const PlanSetup& setup,
+                       const std::shared_ptr<const Environment>& environment, std::uint64_t seed,
+                       const fs::path& directory) {
+  AgentSetup agent{
+      .environment = environment, .planning = setup.scenario.planning, .seed = seed, .directory = directory};
+  if (!options.agent.empty()) {
+    agent.planning.agent = options.agent;
   }
-  while (!learner.done() && (until == 0 || learner.num_steps() < until)) {
-    learner.step(pool, crew);
-    if (crew.is_first() && learner.num_steps() % checkpoint_period == 0) {
-      learner.save(checkpoint);
-    }
-    progress(learner.progress());
-  }
-  if (!crew.is_first()) {
-    return;
-  }
-  learner.save(checkpoint);
-  write_file(directory / "curve.csv", curve_csv(learner.environment(), learner.curve()));
-  if (learner.done()) {
-    save_agent(directory / "agent.safetensors", learner.agent());
-  }
-}
-
-fs::path agent_directory(const PlanSetup& setup, const Environment& environment, std::uint64_t seed,
-                         const fs::path& directory) {
-  // An agent of another training has another name.
-  return directory / "agents" / short_name(fingerprint(environment, setup.scenario.planning, seed));
-}
-
-Agents agents_for(const std::string& planner, const PlanOptions& options, const PlanSetup& setup,
-                  const std::shared_ptr<const Environment>& environment, std::uint64_t seed,
-                  const fs::path& directory, ThreadPool& pool, Crew& crew,
-                  const std::function<void(double)>& progress) {
-  const PlanningOptions& planning = setup.scenario.planning;
-  const Training training = training_of(planner);
-  if (training == Training::none) {
-    return {};
-  }
-  if (training == Training::flat) {
-    if (num_flat_plans(*environment) == 0) {
-      throw InputError(InputFault{
-          .key = "--planner",
-          .value = planner,
-          .message = fmt::format("has an output per joint plan; there are more than {}", most_flat_plans)});
-    }
-    return {.flat =
-                train_flat_agent(environment, planning.discount, planning.learner.flat_steps, seed, progress)
-                    .agent};
-  }
-  const std::string given = options.agent.empty() ? planning.agent.string() : options.agent;
-  if (!given.empty()) {
-    return {.recurrent = std::make_shared<const Agent>(load_agent(given, *environment))};
-  }
-  const fs::path place = agent_directory(setup, *environment, seed, directory);
-  std::optional<DirectoryLock> lock;  // several missions may need the same agent: one trains it
-  if (crew.is_first()) {
-    fs::create_directories(place);
-    lock.emplace(place);
-  }
-  if (!is_there(crew, place / "agent.safetensors")) {
-    QLearner learner(environment, planning, seed);
-    train_in(learner, place, 0, pool, crew, progress);
-    if (crew.is_first()) {
-      fs::remove(place / "checkpoint.bin");
-    }
-    said_by_first(crew, "");  // the agent is there
-  }
-  return {.recurrent = std::make_shared<const Agent>(load_agent(place / "agent.safetensors", *environment))};
-}
-
-std::vector<std::shared_ptr<const Agent>> agents_along(const PlanSetup& setup, std::uint64_t seed,
-                                                       const fs::path& directory,
-                                                       const std::vector<std::size_t>& moments,
-                                                       ThreadPool& pool, Crew& crew,
-                                                       const std::function<void(double)>& progress) {
-  const Environment& e = *setup.environment;
-  const fs::path place = agent_directory(setup, e, seed, directory);
-  std::optional<DirectoryLock> lock;
-  if (crew.is_first()) {
-    fs::create_directories(place);
-    lock.emplace(place);
-  }
-  const auto file_of = [&](std::size_t moment) {
-    return place / fmt::format("agent-{}.safetensors", moment);
-  };
-  std::vector<std::shared_ptr<const Agent>> agents;
-  for (const std::size_t moment : moments) {
-    if (!is_there(crew, file_of(moment))) {
-      QLearner learner(setup.environment, setup.scenario.planning, seed);
-      train_in(learner, place, moment, pool, crew, progress);
-      expect(learner.num_steps() == moment, "moments of the training, ascending");
-      if (crew.is_first()) {
-        save_agent(file_of(moment), learner.agent());
-      }
-      said_by_first(crew, "");  // the agent is there
-    }
-    agents.push_back(std::make_shared<const Agent>(load_agent(file_of(moment), e)));
-  }
-  return agents;
+  return agent;
 }
 
 void add_plan_command(CLI::App& program) {

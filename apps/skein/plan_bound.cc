@@ -32,11 +32,12 @@ void plan_bound(const PlanBoundOptions& options) {
                         "states of positions, ages and battery levels",
                         limits.most_states)});
   }
+  const AgentSetup agent = agent_setup(options.plan, setup, setup.environment, setup.scenario.run.seed,
+                                       output_directory(common, setup.scenario));
   TextTable table({"<planner", "mean reward", "of the upper bound (%)"});
   ordered_json list = ordered_json::array();
   for (const std::string& name : options.planners) {
-    const Agents agents = agents_for(name, options.plan, setup, setup.environment, setup.scenario.run.seed,
-                                     output_directory(common, setup.scenario), pool, alone(), [](double) {});
+    const Agents agents = agents_for(name, agent, pool, alone(), [](double) {});
     const double reward =
         mean_of(evaluate(*setup.environment,
                          planner_factory(name, setup.environment, setup.scenario.planning, agents),

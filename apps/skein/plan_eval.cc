@@ -62,8 +62,8 @@ PlannerResult run_planner(const PlanEvalOptions& options, const PlanSetup& setup
       const auto share = [&](double fraction) {
         progress((static_cast<double>(geometry * options.seeds + i) + fraction) / parts);
       };
-      const Agents agents =
-          agents_for(name, options.plan, setup, environment, seed, directory, pool, crew(), share);
+      const Agents agents = agents_for(name, agent_setup(options.plan, setup, environment, seed, directory),
+                                       pool, crew(), share);
       const std::clock_t start = std::clock();
       // Every planner flies from the same starts.
       group.push_back(mean_of(evaluate(

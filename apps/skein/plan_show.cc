@@ -83,8 +83,9 @@ void plan_show(const PlanShowOptions& options) {
   ThreadPool pool(common.threads);
   const Agents agents = [&] {
     Progress progress(common, setup.scenario.run.name);
-    return agents_for(name, options.plan, setup, setup.environment, setup.scenario.run.seed, directory, pool,
-                      alone(), [&](double fraction) { progress.show("training", fraction); });
+    return agents_for(name,
+                      agent_setup(options.plan, setup, setup.environment, setup.scenario.run.seed, directory),
+                      pool, alone(), [&](double fraction) { progress.show("training", fraction); });
   }();
   std::vector<double> start(StateLayout(e).size());
   RandomStream stream(setup.scenario.run.seed, "plan.show");

@@ -9,6 +9,7 @@
 #include "page.h"
 #include "skein/base/digest.h"
 #include "skein/base/file.h"
+#include "skein/version.h"
 
 namespace skein::app {
 namespace {
@@ -106,7 +107,7 @@ std::string report_html(const std::vector<RunFiles>& runs) {
       "JavaScript.</noscript></div>\n"
       "<script type=\"application/json\" id=\"data\">{}</script>\n<script>{}</script>\n</body>\n</html>\n",
       policy_hash(page_script), policy_hash(page_style), page_style,
-      safe_text(Json{{"version", SKEIN_VERSION}, {"runs", std::move(data)}}), page_script);
+      safe_text(Json{{"version", version}, {"runs", std::move(data)}}), page_script);
 }
 
 bool write_report(const fs::path& directory) {

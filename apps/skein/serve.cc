@@ -12,6 +12,7 @@
 #include "page.h"
 #include "page_server.h"
 #include "run_watcher.h"
+#include "skein/version.h"
 
 namespace skein::app {
 namespace {
@@ -178,7 +179,7 @@ class Dashboard {
           error ? -1.0 : std::chrono::duration<double>(fs::file_time_type::clock::now() - written).count();
       list.push_back({{"name", name}, {"finished", is_finished(directory)}, {"seconds_since_written", age}});
     }
-    response.set_content(safe_text(Json{{"version", SKEIN_VERSION}, {"runs", std::move(list)}}),
+    response.set_content(safe_text(Json{{"version", version}, {"runs", std::move(list)}}),
                          "application/json");
   }
 

@@ -8,6 +8,7 @@
 #include "ranks.h"
 #include "skein/base/digest.h"
 #include "skein/base/file.h"
+#include "skein/mission/agreement.h"
 #include "skein/nn/kernels.h"
 #include "sweep.h"
 

@@ -11,6 +11,7 @@
 #include "skein/learning/training.h"
 #include "skein/mission/prepare_training.h"
 #include "skein/nn/safetensors.h"
+#include "skein/version.h"
 
 namespace skein::app {
 namespace {
@@ -115,7 +116,7 @@ TrainingOutcome train_into(const Scenario& scenario, std::shared_ptr<const DataS
     num_workers += swarm.members.size();
   }
   ordered_json summary{{"name", scenario.run.name},
-                       {"version", SKEIN_VERSION},
+                       {"version", version},
                        {"seed", scenario.run.seed},
                        {"directory", directory.string()},
                        {"algorithm", algorithm(scenario.learning.algorithm).name},

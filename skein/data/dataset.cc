@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "skein/base/digest.h"
 #include "skein/base/expect.h"
 
 namespace skein {
@@ -78,6 +79,20 @@ void Dataset::read(std::size_t index, std::span<float> out) const {
         normalise(values.data() + index * out.size(), *this, out);
       },
       features);
+}
+
+std::string digest_of(const DataSplit& data) {
+  std::string digests;
+  for (const Dataset* part : {&data.train, &data.test}) {
+    std::visit(
+        [&](const auto& values) {
+          digests +=
+              sha256({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0])});
+        },
+        part->features);
+    digests += sha256({reinterpret_cast<const char*>(part->labels.data()), part->labels.size()});
+  }
+  return sha256(digests);
 }
 
 DataSplit hold_out(const Dataset& data, double share, RandomStream& stream) {

@@ -49,6 +49,9 @@ struct DataSplit {
   Dataset test;
 };
 
+// Of all samples and labels, in hexadecimal.
+std::string digest_of(const DataSplit& data);
+
 // A random share of a training set's samples to test on, the rest to train on, both in the set's order: for
 // choices that must not see the test set. Rounded to whole samples, at least one on either side.
 DataSplit hold_out(const Dataset& data, double share, RandomStream& stream);

@@ -17,6 +17,7 @@
 #include "skein/learning/adaptation.h"
 #include "skein/learning/training.h"
 #include "skein/mission/prepare_training.h"
+#include "skein/version.h"
 
 namespace skein::app {
 namespace {
@@ -149,11 +150,10 @@ class FairStudy {
     if (fs::exists(place)) {
       cell = json::parse(read_file(place, most_bytes), nullptr, false);
     }
-    if (!cell.is_object() || cell.value("scenario", "") != digest ||
-        cell.value("version", "") != SKEIN_VERSION) {
+    if (!cell.is_object() || cell.value("scenario", "") != digest || cell.value("version", "") != version) {
       cell = train(scenario, seed == tuning_seed ? tuning_data(scenario) : runs_.data(scenario));
       cell["scenario"] = digest;
-      cell["version"] = SKEIN_VERSION;
+      cell["version"] = version;
       cell["tested_on"] = tested_on;
       cell["settings"] = all;
       write_file(place, cell.dump(1) + "\n");

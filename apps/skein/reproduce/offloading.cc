@@ -13,6 +13,7 @@
 #include "skein/base/digest.h"
 #include "skein/base/file.h"
 #include "skein/base/interval.h"
+#include "skein/mission/agreement.h"
 #include "skein/mission/build.h"
 #include "skein/mission/prepare_offloading.h"
 #include "skein/offloading/condensed_offloader.h"

@@ -106,7 +106,7 @@ PlanningStudy::Scores PlanningStudy::scores(const PlanSetup& setup,
   Scores list;
   for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
     list.push_back(kept_score(setup, environment, planner, seed, missions(seed), [&] {
-      return agents_for(planner, plan_, setup, environment, seed, directory_, pool_, crew(),
+      return agents_for(planner, agent_setup(plan_, setup, environment, seed, directory_), pool_, crew(),
                         [&](double fraction) { progress_.show(planner, fraction); });
     }));
     progress_.show(planner, 1.0);
@@ -121,8 +121,9 @@ PlanningStudy::Scores PlanningStudy::scores(const PlanSetup& setup, const std::s
 Curve PlanningStudy::training_curve(const PlanSetup& setup, std::string_view column) const {
   std::vector<Curve> curves;
   for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
-    curves.push_back(
-        read_curve(agent_directory(setup, *setup.environment, seed, directory_) / "curve.csv", column));
+    curves.push_back(read_curve(
+        agent_directory(agent_setup(plan_, setup, setup.environment, seed, directory_)) / "curve.csv",
+        column));
   }
   return skein::mean_of(std::span<const Curve>(curves));
 }

@@ -174,9 +174,10 @@ std::string PlanningStudy::tracking_part() {
   std::vector<Ends> flown(planners.size());
   std::vector<std::vector<Curve>> curves(e.num_clusters);
   for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
-    const auto agents = agents_along(moving, seed, directory_, {windows[0].end, windows[1].end}, pool_,
-                                     crew(), [&](double fraction) { progress_.show("tracking", fraction); });
-    const fs::path curve = agent_directory(moving, e, seed, directory_) / "curve.csv";
+    const AgentSetup agent = agent_setup(plan_, moving, moving.environment, seed, directory_);
+    const auto agents = agents_along(agent, {windows[0].end, windows[1].end}, pool_, crew(),
+                                     [&](double fraction) { progress_.show("tracking", fraction); });
+    const fs::path curve = agent_directory(agent) / "curve.csv";
     for (std::size_t c = 0; c < e.num_clusters; ++c) {
       curves[c].push_back(read_curve(curve, fmt::format("visits_{}", e.site_name(c))));
     }

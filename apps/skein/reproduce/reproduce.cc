@@ -12,7 +12,9 @@
 #include "skein/base/file.h"
 #include "skein/data/data_file.h"
 #include "skein/data/data_source.h"
+#include "skein/mission/agreement.h"
 #include "skein/nn/kernels.h"
+#include "skein/version.h"
 
 namespace skein::app {
 namespace {
@@ -291,7 +293,7 @@ bool KeptRuns::has(const Scenario& scenario, const std::string& name) const {
   }
   const nlohmann::json summary =
       nlohmann::json::parse(read_file(place / "summary.json", most_bytes), nullptr, false);
-  return summary.is_object() && summary.value("version", "") == SKEIN_VERSION &&
+  return summary.is_object() && summary.value("version", "") == version &&
          same_scenario(place / "scenario.toml", resolved_scenario(scenario));
 }
 
