@@ -8,6 +8,8 @@
 // clang-format off
 #include "skein/nn/kernels_registers.h"
 #include "skein/nn/kernels_products.h"
+#include "skein/nn/kernels_dot_products.h"
+#include "skein/nn/kernels_transposition.h"
 #include "skein/nn/kernels_updates.h"
 #include "skein/nn/kernels_sparse.h"
 #include "skein/nn/kernels_pools.h"
