@@ -6,11 +6,10 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "skein/base/input_fault.h"
 #include "skein/base/thread_pool.h"
+#include "skein/base/with_file_named.h"
 #include "skein/scenario/scenario.h"
 
 namespace skein::app {
@@ -48,15 +47,7 @@ std::string scenario_name(const CommonOptions& options);
 // Does the work; a fault it throws without a file is the scenario's.
 template <class Work>
 auto with_file_named(const CommonOptions& options, const Work& work) {
-  try {
-    return work();
-  } catch (const InputError& error) {
-    std::vector<InputFault> faults = error.faults();
-    for (InputFault& fault : faults) {
-      fault.file = fault.file.empty() ? scenario_name(options) : fault.file;
-    }
-    throw InputError(std::move(faults));
-  }
+  return skein::with_file_named(scenario_name(options), work);
 }
 
 // For a command that goes on: it ends with Exit::answer_is_no.

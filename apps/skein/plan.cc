@@ -6,11 +6,10 @@
 
 #include "skein/base/digest.h"
 #include "skein/mission/agreement.h"
-#include "skein/mission/build.h"
+#include "skein/mission/planning_setup.h"
 #include "skein/nn/kernels.h"
 #include "skein/planning/checkpoint.h"
 #include "skein/planning/environment_file.h"
-#include "skein/planning/environment_world.h"
 #include "tools.h"
 
 namespace skein::app {
@@ -25,41 +24,6 @@ struct ReplayOptions {
   CommonOptions common;
   std::string file;
 };
-
-// The file has the numbers; the scenario has what the paper leaves open.
-Environment environment_of_file(const PlanOptions& options, const Scenario& scenario) {
-  Environment e = load_environment(options.environment).environment;
-  const PlanningOptions& planning = scenario.planning;
-  e.battery_mask = planning.battery_mask;
-  e.recharge_j = planning.recharge_kj * 1e3;
-  e.reward.zero_on_violation = planning.reward.zero_on_violation;
-  e.reward.gradient = planning.reward.gradient;
-  e.reward.visited_gradient = planning.reward.visited_gradient;
-  if (planning.drift.sequences > 0) {
-    if (planning.drift.end.list_size().value_or(e.num_clusters) != e.num_clusters) {
-      throw InputError(InputFault{.key = "planning.drift.end",
-                                  .value = planning.drift.end.spread.to_toml(),
-                                  .message = fmt::format("needs one value for each of the {} clusters of {}",
-                                                         e.num_clusters, options.environment)});
-    }
-    e.drift.sequences = planning.drift.sequences;
-    for (std::size_t c = 0; c < e.num_clusters; ++c) {
-      RandomStream stream(scenario.run.seed, "planning.drift.end", c);
-      e.drift.end[c] = planning.drift.end.sample(stream, c);
-    }
-  }
-  return e;
-}
-
-void refuse_impossible(const Environment& environment, const std::string& file) {
-  std::vector<InputFault> faults = faults_of(environment);
-  for (InputFault& fault : faults) {
-    fault.file = file;
-  }
-  if (!faults.empty()) {
-    throw InputError(std::move(faults));
-  }
-}
 
 void replay_command(const ReplayOptions& options) {
   const EnvironmentFile file = load_environment(options.file);
@@ -119,21 +83,14 @@ void add_agent_option(CLI::App& command, PlanOptions& options) {
 
 PlanSetup plan_setup(const PlanOptions& options) {
   PlanSetup setup{.scenario = load(options.common)};
-  Environment environment;
-  if (!options.environment.empty()) {
-    environment = environment_of_file(options, setup.scenario);
-  } else {
-    environment = with_file_named(options.common, [&] {
-      ThreadPool pool(options.common.threads);
-      return planning_environment(build_world(setup.scenario, pool), setup.scenario.planning);
-    });
-  }
+  EnvironmentOptions source{.file = options.environment};
   if (options.threshold_kj) {
-    environment.threshold_j.assign(environment.num_swarms, *options.threshold_kj * 1e3);
+    source.threshold_j = *options.threshold_kj * 1e3;
   }
-  refuse_impossible(environment,
-                    options.environment.empty() ? scenario_name(options.common) : options.environment);
-  setup.environment = std::make_shared<const Environment>(std::move(environment));
+  setup.environment = with_file_named(options.common, [&] {
+    ThreadPool pool(options.common.threads);
+    return build_environment(setup.scenario, source, pool);
+  });
   if (crew().size() > 1) {
     refuse_differences(
         crew(), {{"scenario", sha256(resolved_scenario(setup.scenario))},
@@ -142,16 +99,6 @@ PlanSetup plan_setup(const PlanOptions& options) {
                  {"processor", nn::kernels<float>().name}});
   }
   return setup;
-}
-
-std::shared_ptr<const Environment> geometry_of(const std::shared_ptr<const Environment>& environment,
-                                               std::size_t geometry) {
-  if (geometry == 0) {
-    return environment;
-  }
-  Environment other = with_geometry(*environment, geometry);
-  refuse_impossible(other, fmt::format("geometry {}", geometry));
-  return std::make_shared<const Environment>(std::move(other));
 }
 
 AgentSetup agent_setup(const PlanOptions& options, const PlanSetup& setup,

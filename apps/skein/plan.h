@@ -10,7 +10,7 @@
 #include "progress.h"
 #include "ranks.h"
 #include "skein/mission/agents.h"
-#include "skein/planning/environment.h"
+#include "skein/mission/planning_setup.h"
 
 namespace skein::app {
 
@@ -31,10 +31,6 @@ struct PlanSetup {
 };
 // Throws InputError with the file's name or the scenario's.
 PlanSetup plan_setup(const PlanOptions& options);
-
-// The same environment with other sites; throws InputError where it would be impossible.
-std::shared_ptr<const Environment> geometry_of(const std::shared_ptr<const Environment>& environment,
-                                               std::size_t geometry);
 
 // What an agent is trained for; --agent comes before the scenario's.
 AgentSetup agent_setup(const PlanOptions& options, const PlanSetup& setup,

@@ -3,8 +3,7 @@
 #include <limits>
 
 #include "skein/mission/build.h"
-#include "skein/mission/prepare_mission.h"
-#include "skein/planning/environment_world.h"
+#include "skein/mission/planning_setup.h"
 #include "skein/planning/planner_evaluation.h"
 #include "skein/planning/planners.h"
 
@@ -16,11 +15,8 @@ Surrogate fly_surrogate(const Scenario& scenario) {
   InputFaults faults;
   faults.add_all(data_faults(scenario, world));  // for the missions that follow
   faults.throw_if_any();
-  Environment built = planning_environment(world, scenario.planning);
-  if (scenario.planning.tables.empty()) {
-    built.tables = solve_tables(scenario, world, pool, alone(), [](double) {});
-  }
-  const auto environment = std::make_shared<const Environment>(std::move(built));
+  const auto environment = std::make_shared<const Environment>(
+      build_environment(scenario, world, MissingTables::solved, pool, alone(), [](double) {}));
   const Environment& e = *environment;
   Surrogate result;
   std::vector<double> sizes(e.num_swarms, 0.0);

@@ -6,10 +6,10 @@
 #include "skein/learning/algorithm.h"
 #include "skein/learning/network_choice.h"
 #include "skein/mission/build.h"
+#include "skein/mission/planning_setup.h"
 #include "skein/mission/prepare_offloading.h"
 #include "skein/mission/prepare_training.h"
 #include "skein/offloading/offloaders.h"
-#include "skein/planning/environment_world.h"
 #include "skein/world/energy.h"
 
 namespace skein {
@@ -159,10 +159,8 @@ PreparedMission::PreparedMission(const Scenario& scenario, std::shared_ptr<const
       offloader_(build_offloader(scenario_.offloading.method)) {
   checked(scenario_.learning);
   check_fit(scenario_.data.source, data_->train);
-  Environment environment = planning_environment(world_, scenario_.planning);
-  if (scenario_.planning.tables.empty()) {
-    environment.tables = solve_tables(scenario_, world_, pool_, crew, progress);
-  }
+  Environment environment =
+      build_environment(scenario_, world_, MissingTables::solved, pool_, crew, progress);
   environment.start_age = environment.reward.age_cap;  // nobody has a model yet
   environment_ = std::make_shared<const Environment>(std::move(environment));
   faults_ = draw_faults(scenario_.faults, world_, scenario_.run.sequences);
