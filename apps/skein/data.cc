@@ -1,19 +1,14 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <numeric>
-#include <system_error>
 
 #include "command.h"
 #include "progress.h"
-#include "skein/base/digest.h"
 #include "skein/base/file.h"
-#include "skein/base/input_fault.h"
 #include "skein/data/class_pools.h"
+#include "skein/data/data_info.h"
 #include "skein/data/data_source.h"
 #include "skein/data/fetch.h"
-#include "skein/data/sample_sheet.h"
 #include "skein/data/split_preview.h"
 #include "skein/mission/build.h"
 #include "text_table.h"
@@ -32,7 +27,6 @@ std::string dump(const ordered_json& json) {
 void list_sources(const CommonOptions& options) {
   TextTable table({"<data set", "<here", "<what it is"});
   std::string places;
-  ordered_json json = ordered_json::array();
   for (const DataSource& source : data_sources()) {
     const bool generated = source.how_to_get.empty();
     const std::optional<fs::path> place = find_data(source.name);
@@ -45,15 +39,9 @@ void list_sources(const CommonOptions& options) {
       places += place ? fmt::format("  {} is in {}\n", source.name, place->string())
                       : fmt::format("  {} is not here: {}\n", source.name, source.how_to_get);
     }
-    json.push_back({{"name", source.name},
-                    {"description", source.description},
-                    {"generated", generated},
-                    {"present", generated || place.has_value()},
-                    {"path", place ? place->string() : ""},
-                    {"how_to_get", source.how_to_get}});
   }
   if (options.json()) {
-    fmt::print("{}", dump(json));
+    fmt::print("{}", data_sources_json());
   } else if (options.talks()) {
     fmt::print("{}\n{}\nFetched sets are kept in {} (set SKEIN_DATA to change it).\n", table.text(), places,
                data_directory().string());
@@ -72,44 +60,6 @@ void fetch(const CommonOptions& options, const std::string& name) {
   }
 }
 
-// The digest of everything in memory: features, then labels.
-std::string digest_of(const Dataset& dataset) {
-  std::string bytes;
-  std::visit(
-      [&](const auto& values) {
-        // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): any object may be seen as characters.
-        bytes.assign(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0]));
-      },
-      dataset.features);
-  bytes.append(dataset.labels.begin(), dataset.labels.end());
-  return sha256(bytes);
-}
-
-// The regular files of a directory by name, or the file itself.
-std::vector<fs::path> files_at(const fs::path& place) {
-  std::error_code error;
-  if (!fs::is_directory(place, error)) {
-    return {place};
-  }
-  std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(place, error)) {
-    if (entry.is_regular_file(error)) {
-      files.push_back(entry.path());
-    }
-  }
-  std::ranges::sort(files);
-  return files;
-}
-
-ordered_json part_json(const Dataset& dataset) {
-  const ClassPools pools(dataset);
-  std::vector<std::size_t> counts;
-  for (std::size_t label = 0; label < pools.num_classes(); ++label) {
-    counts.push_back(pools.of(label).size());
-  }
-  return {{"samples", dataset.size()}, {"class_counts", counts}, {"sha256", digest_of(dataset)}};
-}
-
 std::string channels_text(const std::vector<float>& values) {
   std::string text;
   for (const float value : values) {
@@ -118,7 +68,7 @@ std::string channels_text(const std::vector<float>& values) {
   return text;
 }
 
-void print_info(const DataSplit& data, const ordered_json& json) {
+void print_info(const DataSplit& data, const DataInfo& info) {
   const Dataset& train = data.train;
   fmt::print("{}: {} x {} x {} (height, width, channels), {} classes\n", train.name, train.shape.height,
              train.shape.width, train.shape.channels, train.num_classes());
@@ -127,16 +77,16 @@ void print_info(const DataSplit& data, const ordered_json& json) {
   TextTable table({"class", "<name", "train", "test"});
   for (std::size_t label = 0; label < train.num_classes(); ++label) {
     table.add({fmt::format("{}", label), train.class_names[label],
-               fmt::format("{}", json["train"]["class_counts"][label].get<std::size_t>()),
-               fmt::format("{}", json["test"]["class_counts"][label].get<std::size_t>())});
+               fmt::format("{}", info.train.class_counts[label]),
+               fmt::format("{}", info.test.class_counts[label])});
   }
   table.add({"", "all", fmt::format("{}", train.size()), fmt::format("{}", data.test.size())});
-  fmt::print("{}\nSHA-256 of what is in memory\n  {}  train\n  {}  test\n", table.text(),
-             json["train"]["sha256"].get<std::string>(), json["test"]["sha256"].get<std::string>());
-  if (!json["files"].empty()) {
+  fmt::print("{}\nSHA-256 of what is in memory\n  {}  train\n  {}  test\n", table.text(), info.train.sha256,
+             info.test.sha256);
+  if (!info.files.empty()) {
     fmt::print("SHA-256 of the files\n");
-    for (const auto& file : json["files"]) {
-      fmt::print("  {}  {}\n", file["sha256"].get<std::string>(), file["file"].get<std::string>());
+    for (const FileInfo& file : info.files) {
+      fmt::print("  {}  {}\n", file.sha256, file.file.string());
     }
   }
 }
@@ -147,30 +97,14 @@ void show_info(const CommonOptions& options, const std::string& name, const std:
   source.name = name;
   source.path = path;
   const DataSplit data = load_data(source, scenario.run.seed);
-  const Dataset& train = data.train;
-  ordered_json json{{"name", train.name},
-                    {"shape", {train.shape.height, train.shape.width, train.shape.channels}},
-                    {"classes", train.class_names},
-                    {"scale", train.scale},
-                    {"mean", train.mean},
-                    {"deviation", train.deviation},
-                    {"train", part_json(train)},
-                    {"test", part_json(data.test)},
-                    {"files", ordered_json::array()}};
-  const std::optional<fs::path> place = path.empty() ? find_data(name) : std::optional<fs::path>(path);
-  if (place) {
-    for (const fs::path& file : files_at(*place)) {
-      json["files"].push_back({{"file", file.string()}, {"sha256", sha256_of_file(file)}});
-    }
-  }
+  const DataInfo info = data_info(data, path.empty() ? find_data(name) : std::optional<fs::path>(path));
   if (!options.out.empty()) {
-    write_file(fs::path(options.out) / "samples.svg", sample_sheet_svg(train));
-    write_file(fs::path(options.out) / "data.json", dump(json));
+    write_data_info(data, info, options.out);
   }
   if (options.json()) {
-    fmt::print("{}", dump(json));
+    fmt::print("{}", data_info_json(data, info));
   } else if (options.talks()) {
-    print_info(data, json);
+    print_info(data, info);
     fmt::print("{}", options.out.empty()
                          ? "\n--out DIR writes samples.svg, a sheet of samples\n"
                          : fmt::format("\nWrote samples.svg (a sheet of samples) and data.json to {}\n",
