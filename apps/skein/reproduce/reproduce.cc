@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/skein/ranks.h"
-#include "apps/skein/training_run.h"
 #include "skein/base/digest.h"
 #include "skein/base/file.h"
 #include "skein/data/data_file.h"
 #include "skein/data/data_source.h"
 #include "skein/mission/agreement.h"
+#include "skein/mission/training_run.h"
 #include "skein/nn/kernels.h"
 #include "skein/version.h"
 
