@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "skein/base/digest.h"
 #include "skein/mission/agreement.h"
 #include "skein/mission/planning_setup.h"
@@ -16,9 +14,6 @@ namespace skein::app {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
-
-constexpr double most_deviation = 1e-6;
 
 struct ReplayOptions {
   CommonOptions common;
@@ -32,31 +27,19 @@ void replay_command(const ReplayOptions& options) {
         .file = options.file, .key = "trace", .message = "is missing or empty: nothing to replay"});
   }
   const Replay result = replay(file);
-  const bool fits = result.deviation <= most_deviation;
   if (options.common.json()) {
-    fmt::print("{}\n", ordered_json{{"fits", fits},
-                                    {"epochs", result.epochs},
-                                    {"deviation", result.deviation},
-                                    {"worst_epoch", result.worst_epoch},
-                                    {"reward", result.reward},
-                                    {"learning_objective", result.learning_objective},
-                                    {"battery", result.battery},
-                                    {"battery_J", result.battery_j},
-                                    {"age", result.age},
-                                    {"epochs_with_other_violations", result.below_threshold},
-                                    {"allowed", most_deviation}}
-                           .dump(1));
+    fmt::print("{}", replay_json(result));
   } else if (options.common.talks()) {
     fmt::print(
         "{} epochs replayed; largest deviation {:.2e} in epoch {} (allowed {:.0e}, of a number or of 1 where "
         "it is "
         "smaller)\n  reward {:.2e}, learning objective {:.2e}, batteries {:.2e} ({:.2e} J), ages "
         "{:.2e}\n{}\n",
-        result.epochs, result.deviation, result.worst_epoch, most_deviation, result.reward,
+        result.epochs, result.deviation, result.worst_epoch, Replay::most_deviation, result.reward,
         result.learning_objective, result.battery, result.battery_j, result.age,
-        fits ? "The trace comes out." : "The trace does not come out.");
+        result.fits() ? "The trace comes out." : "The trace does not come out.");
   }
-  if (!fits) {
+  if (!result.fits()) {
     throw CLI::RuntimeError(static_cast<int>(Exit::answer_is_no));
   }
 }

@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "plan.h"
 #include "skein/base/file.h"
 #include "skein/planning/planners.h"
+#include "skein/planning/trajectory.h"
 #include "skein/planning/trajectory_svg.h"
 #include "text_table.h"
 
@@ -12,7 +11,6 @@ namespace skein::app {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
 
 struct PlanShowOptions {
   PlanOptions plan;
@@ -34,44 +32,6 @@ std::vector<std::string> cells(const Environment& e, const EpochRecord& record, 
   row.push_back(fmt::format("{:.1f}", record.outcome.reward));
   row.push_back(fmt::format("{:.1f}", record.outcome.learning_objective));
   return row;
-}
-
-ordered_json to_json(const Environment& e, const EpochRecord& record) {
-  const StateLayout at(e);
-  ordered_json swarms = ordered_json::array();
-  for (std::size_t u = 0; u < e.num_swarms; ++u) {
-    swarms.push_back({{"site", e.site_name(record.plan.destinations[u])},
-                      {"active", static_cast<bool>(record.plan.active[u])},
-                      {"battery_J", record.state[at.battery() + u]}});
-  }
-  return {{"swarms", swarms},
-          {"duration", record.plan.timing.duration},
-          {"local_period", record.plan.timing.local_period},
-          {"global_period", record.plan.timing.global_period},
-          {"travel_J", record.outcome.travel_j},
-          {"reward", record.outcome.reward},
-          {"learning_objective", record.outcome.learning_objective},
-          {"below_threshold", record.outcome.below_threshold}};
-}
-
-std::string trajectory_csv(const Environment& e, const std::vector<EpochRecord>& records) {
-  const StateLayout at(e);
-  std::string text = "epoch";
-  for (std::size_t u = 0; u < e.num_swarms; ++u) {
-    text += fmt::format(",site_{0},battery_{0}_J", u + 1);
-  }
-  text += ",duration,local_period,global_period,travel_J,reward,learning_objective,below_threshold\n";
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const EpochRecord& r = records[i];
-    text += fmt::format("{}", i + 1);
-    for (std::size_t u = 0; u < e.num_swarms; ++u) {
-      text += fmt::format(",{},{}", e.site_name(r.plan.destinations[u]), r.state[at.battery() + u]);
-    }
-    text += fmt::format(",{},{},{},{},{},{},{}\n", r.plan.timing.duration, r.plan.timing.local_period,
-                        r.plan.timing.global_period, r.outcome.travel_j, r.outcome.reward,
-                        r.outcome.learning_objective, r.outcome.below_threshold);
-  }
-  return text;
 }
 
 void plan_show(const PlanShowOptions& options) {
@@ -99,11 +59,7 @@ void plan_show(const PlanShowOptions& options) {
                             fmt::format("{}, {} training sequences: mean reward {:.1f}", name, records.size(),
                                         mean.reward)));
   if (common.json()) {
-    ordered_json list = ordered_json::array();
-    for (const EpochRecord& record : records) {
-      list.push_back(to_json(e, record));
-    }
-    fmt::print("{}\n", ordered_json{{"planner", name}, {"reward", mean.reward}, {"epochs", list}}.dump(1));
+    fmt::print("{}", trajectory_json(name, e, records));
   } else if (common.talks()) {
     std::vector<std::string> headers{"sequence"};
     for (std::size_t u = 0; u < e.num_swarms; ++u) {

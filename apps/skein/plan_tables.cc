@@ -1,37 +1,17 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "plan.h"
 #include "skein/base/file.h"
 #include "skein/mission/build.h"
 #include "skein/mission/prepare_mission.h"
+#include "skein/planning/environment_file.h"
 
 namespace skein::app {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct TablesOptions {
   CommonOptions common;
 };
-
-// Timing x swarm x cluster.
-Json nested(const SolvedTables& tables, const std::vector<double>& values) {
-  Json all = Json::array();
-  for (std::size_t t = 0; t < tables.timings.size(); ++t) {
-    Json swarms = Json::array();
-    for (std::size_t u = 0; u < tables.num_swarms; ++u) {
-      Json clusters = Json::array();
-      for (std::size_t c = 0; c < tables.num_clusters; ++c) {
-        clusters.push_back(values[tables.index(t, u, c)]);
-      }
-      swarms.push_back(std::move(clusters));
-    }
-    all.push_back(std::move(swarms));
-  }
-  return all;
-}
 
 void write_tables(const TablesOptions& options) {
   const Scenario scenario = load(options.common);
@@ -45,18 +25,11 @@ void write_tables(const TablesOptions& options) {
   if (!crew().is_first()) {
     return;
   }
-  Json timings = Json::array();
-  for (const Timing& timing : tables.timings) {
-    timings.push_back({timing.duration, timing.local_period, timing.global_period});
-  }
-  const Json file{{"timings", std::move(timings)},
-                  {"objective", nested(tables, tables.objective)},
-                  {"training_energy_j", nested(tables, tables.training_energy_j)}};
+  const std::string file = tables_json(tables);
   const std::filesystem::path directory = output_directory(options.common, scenario);
-  std::filesystem::create_directories(directory);
-  write_file(directory / "tables.json", file.dump() + "\n");
+  write_file(directory / "tables.json", file);
   if (options.common.json()) {
-    fmt::print("{}\n", file.dump());
+    fmt::print("{}", file);
   } else if (options.common.talks()) {
     fmt::print(
         "Solved {} timings for {} swarms above {} clusters.\nWrote tables.json to {}: plan with it by --set "

@@ -158,6 +158,23 @@ void with_file(const std::vector<InputFault>& found, const std::string& file, In
   }
 }
 
+// Timing x swarm x cluster.
+nlohmann::ordered_json nested(const SolvedTables& tables, const std::vector<double>& values) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (std::size_t t = 0; t < tables.timings.size(); ++t) {
+    nlohmann::ordered_json swarms = nlohmann::ordered_json::array();
+    for (std::size_t u = 0; u < tables.num_swarms; ++u) {
+      nlohmann::ordered_json clusters = nlohmann::ordered_json::array();
+      for (std::size_t c = 0; c < tables.num_clusters; ++c) {
+        clusters.push_back(values[tables.index(t, u, c)]);
+      }
+      swarms.push_back(std::move(clusters));
+    }
+    all.push_back(std::move(swarms));
+  }
+  return all;
+}
+
 }  // namespace
 
 EnvironmentFile parse_environment(std::string_view text, const std::string& name) {
@@ -234,6 +251,18 @@ SolvedTables load_tables(const std::filesystem::path& file) {
   return tables;
 }
 
+std::string tables_json(const SolvedTables& tables) {
+  nlohmann::ordered_json timings = nlohmann::ordered_json::array();
+  for (const Timing& timing : tables.timings) {
+    timings.push_back({timing.duration, timing.local_period, timing.global_period});
+  }
+  return nlohmann::ordered_json{{"timings", std::move(timings)},
+                                {"objective", nested(tables, tables.objective)},
+                                {"training_energy_j", nested(tables, tables.training_energy_j)}}
+             .dump() +
+         "\n";
+}
+
 Replay replay(const EnvironmentFile& file) {
   const Environment& e = file.environment;
   const StateLayout at(e);
@@ -270,6 +299,22 @@ Replay replay(const EnvironmentFile& file) {
     }
   }
   return result;
+}
+
+std::string replay_json(const Replay& replay) {
+  return nlohmann::ordered_json{{"fits", replay.fits()},
+                                {"epochs", replay.epochs},
+                                {"deviation", replay.deviation},
+                                {"worst_epoch", replay.worst_epoch},
+                                {"reward", replay.reward},
+                                {"learning_objective", replay.learning_objective},
+                                {"battery", replay.battery},
+                                {"battery_J", replay.battery_j},
+                                {"age", replay.age},
+                                {"epochs_with_other_violations", replay.below_threshold},
+                                {"allowed", Replay::most_deviation}}
+             .dump(1) +
+         "\n";
 }
 
 }  // namespace skein

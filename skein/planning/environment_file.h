@@ -36,6 +36,7 @@ EnvironmentFile load_environment(const std::filesystem::path& file);
 
 // Tables alone, from a file with "timings", "objective" and "training_energy_j".
 SolvedTables load_tables(const std::filesystem::path& file);
+std::string tables_json(const SolvedTables& tables);
 
 // The largest deviations of a replay from its trace. `deviation` is |ours - theirs| / max(1, |theirs|) and
 // must stay below 1e-6: a trace's numbers are rounded, and batteries add rounding up over hundreds of hops.
@@ -49,7 +50,11 @@ struct Replay {
   std::size_t below_threshold = 0;  // epochs in which the number of swarms differs
   std::size_t worst_epoch = 0;      // where `deviation` is
   double deviation = 0.0;
+
+  static constexpr double most_deviation = 1e-6;
+  [[nodiscard]] bool fits() const { return deviation <= most_deviation; }
 };
 Replay replay(const EnvironmentFile& file);
+std::string replay_json(const Replay& replay);
 
 }  // namespace skein
