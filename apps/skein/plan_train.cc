@@ -1,19 +1,16 @@
 #include <fmt/format.h>
 
-#include <ctime>
-#include <nlohmann/json.hpp>
+#include <algorithm>
 
 #include "apps/skein/reproduce/figure.h"
 #include "plan.h"
-#include "skein/base/file.h"
-#include "skein/planning/planners.h"
+#include "skein/mission/planner_training.h"
 #include "text_table.h"
 
 namespace skein::app {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
 
 struct PlanTrainOptions {
   PlanOptions plan;
@@ -49,6 +46,18 @@ void print_curve(const std::vector<CurvePoint>& curve) {
   fmt::print("{}\n", table.text());
 }
 
+std::string verdict(const PlannerTraining& training) {
+  if (!training.greedy) {
+    return fmt::format("Stopped after {} sequences; the next call goes on.", training.steps);
+  }
+  const MissionScore& greedy = *training.greedy;
+  return fmt::format(
+      "Greedy, 8 starts of 500 sequences: reward {:.1f}, learning objective {:.1f}, battery {:.1f} kJ, "
+      "{:.4f} "
+      "violations per sequence",
+      greedy.reward, greedy.learning_objective, greedy.battery_j / 1e3, greedy.violations);
+}
+
 void plan_train(const PlanTrainOptions& options) {
   const CommonOptions& common = options.plan.common;
   const PlanSetup setup = plan_setup(options.plan);
@@ -57,50 +66,24 @@ void plan_train(const PlanTrainOptions& options) {
     fs::remove(directory / "checkpoint.bin");
   }
   ThreadPool pool(common.threads);
-  QLearner learner(setup.environment, setup.scenario.planning, setup.scenario.run.seed);
-  const std::clock_t start = std::clock();
-  {
+  const PlannerTraining training = [&] {
     Progress progress(common, setup.scenario.run.name);
-    train_in(learner, directory, options.until, pool, crew(),
-             [&](double fraction) { progress.show("training", fraction); });
-  }
-  const double cpu = sum_over_processes(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+    return train_planner(
+        agent_setup(options.plan, setup, setup.environment, setup.scenario.run.seed, directory),
+        options.until, pool, crew(), [&](double fraction) { progress.show("training", fraction); });
+  }();
   if (!crew().is_first()) {
     return;
   }
-  write_file(directory / "scenario.toml", resolved_scenario(setup.scenario));
-  draw_curve(learner.curve(), directory);
-  ordered_json summary{
-      {"run", setup.scenario.run.name},   {"seed", setup.scenario.run.seed},
-      {"directory", directory.string()},  {"done", learner.done()},
-      {"steps", learner.num_steps()},     {"environments", setup.scenario.planning.learner.environments},
-      {"updates", learner.num_updates()}, {"cpu_s", cpu}};
-  std::string verdict =
-      fmt::format("Stopped after {} sequences; the next call goes on.", learner.num_steps());
-  if (learner.done()) {
-    const auto agent = std::make_shared<const Agent>(learner.agent());
-    const MissionScore greedy = mean_of(
-        evaluate(*setup.environment,
-                 planner_factory("learned", setup.environment, setup.scenario.planning, {.recurrent = agent}),
-                 {.starts = 8, .epochs = 500, .seed = setup.scenario.run.seed + 1000}, pool));
-    summary["greedy"] = {{"reward", greedy.reward},
-                         {"learning_objective", greedy.learning_objective},
-                         {"battery_J", greedy.battery_j},
-                         {"violations_per_epoch", greedy.violations},
-                         {"recharges_per_swarm_and_epoch", greedy.recharges}};
-    verdict = fmt::format(
-        "Greedy, 8 starts of 500 sequences: reward {:.1f}, learning objective {:.1f}, battery {:.1f} kJ, "
-        "{:.4f} "
-        "violations per sequence",
-        greedy.reward, greedy.learning_objective, greedy.battery_j / 1e3, greedy.violations);
-  }
-  write_file(directory / "summary.json", summary.dump(1) + "\n");
+  draw_curve(training.curve, directory);
+  const std::string summary = write_planner_training(setup.scenario, training, directory);
   if (common.json()) {
-    fmt::print("{}\n", summary.dump(1));
+    fmt::print("{}", summary);
   } else if (common.talks()) {
-    print_curve(learner.curve());
-    fmt::print("{}\n{:.1f} s of processor time for {} updates. Wrote {}curve and checkpoint to {}\n", verdict,
-               cpu, learner.num_updates(), learner.done() ? "agent, " : "", directory.string());
+    print_curve(training.curve);
+    fmt::print("{}\n{:.1f} s of processor time for {} updates. Wrote {}curve and checkpoint to {}\n",
+               verdict(training), training.cpu_s, training.updates, training.done ? "agent, " : "",
+               directory.string());
   }
 }
 

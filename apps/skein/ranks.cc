@@ -26,16 +26,6 @@ int guarded(const std::function<int()>& program, const std::function<int(const s
 
 Crew& crew() { return joined != nullptr ? *joined : alone(); }
 
-double sum_over_processes(double value) {
-  ByteWriter own;
-  own.put(value);
-  double sum = 0.0;
-  for (const std::string& one : said_by_all(crew(), own.take())) {
-    sum += ByteCursor(one).get<double>();
-  }
-  return sum;
-}
-
 int with_crew([[maybe_unused]] int argc, [[maybe_unused]] char** argv, const std::function<int()>& program,
               const std::function<int(const std::exception_ptr&)>& tell) {
 #ifdef SKEIN_MPI

@@ -9,8 +9,6 @@
 namespace skein::app {
 
 Crew& crew();
-// Each process gives its own, and has the sum.
-double sum_over_processes(double value);
 
 // Runs the program as one of its processes. Only the first one tells what went wrong: `tell` prints it and
 // returns the exit code.

@@ -135,6 +135,16 @@ std::vector<std::string> said_by_all(Crew& crew, std::string_view bytes) {
   return all;
 }
 
+double sum_over(Crew& crew, double value) {
+  ByteWriter own;
+  own.put(value);
+  double sum = 0.0;
+  for (const std::string& one : said_by_all(crew, own.take())) {
+    sum += ByteCursor(one).get<double>();
+  }
+  return sum;
+}
+
 void shared_for(Crew& crew, ThreadPool& pool, std::size_t count, const SharedLoop& loop) {
   const std::size_t size = crew.size();
   const std::size_t rank = crew.rank();

@@ -48,6 +48,8 @@ Crew& alone();
 std::string said_by_first(Crew& crew, std::string bytes);
 // Everybody's, in order, at all of them.
 std::vector<std::string> said_by_all(Crew& crew, std::string_view bytes);
+// Each process gives its own, and has the sum.
+double sum_over(Crew& crew, double value);
 
 // A loop over all processes and their threads. Every process calls it alike; body(i) is called once for every
 // i in [0, count) by one of them, `write` tells what it has left and `read` takes that over elsewhere: at the
