@@ -39,7 +39,7 @@ std::string refusal(const Scenario& scenario, const EnvironmentOptions& options)
 
 TEST(PlanningSetup, TablesAreAClosedFormOrSolved) {
   const Scenario scenario =
-      small_scenario("[planning]\ndurations = [10]\nlocal_periods = [2]\nglobal_periods = [1, 2]\n");
+      small_scenario("[planning]\ndurations = [20]\nlocal_periods = [2]\nglobal_periods = [1, 2]\n");
   ThreadPool pool(1);
   const World world = build_world(scenario, pool);
   const auto none = [](double) {};

@@ -67,7 +67,10 @@ TEST(TrainingRun, SeedsAreTrainedInTurn) {
 
 TEST(TrainingRun, ASummaryTellsOfDivergence) {
   const TemporaryDirectory directory;
-  const Scenario scenario = short_training({"learning.meta_step=1e30"});
+  const Scenario scenario = short_training(
+      {"learning.algorithm=h_fl", "learning.step=10", "learning.iterations=40",
+       "learning.network.preset=layers",
+       "learning.network.layers=[\"linear 100\", \"linear 100\", \"linear 100\", \"linear 10\"]"});
   ThreadPool pool(1);
   EXPECT_THROW(train_repeatedly(scenario, 2, directory.path(), pool, [](double) {}), Divergence);
   EXPECT_TRUE(summary_in(directory.path() / "seed_1").contains("diverged"));
