@@ -11,6 +11,7 @@
 
 #include "skein/base/distribution.h"
 #include "skein/base/input_fault.h"
+#include "skein/base/names.h"
 #include "skein/data/class_pools.h"
 #include "skein/data/feature_transform.h"
 
@@ -31,6 +32,7 @@ struct DriftOptions {
     rotated,    // every class hands its probability on to the next
     dirichlet,  // a mix drawn from Dirichlet(concentration, ..., concentration)
   };
+  friend constexpr auto names_of(Target) { return names_for<Target>("permuted", "rotated", "dirichlet"); }
   Target target = Target::permuted;
   double dirichlet_concentration = 0.5;
   // The share of newly collected data points whose label changes in a sequence: the total variation

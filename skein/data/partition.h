@@ -13,6 +13,7 @@
 
 #include "skein/base/distribution.h"
 #include "skein/base/input_fault.h"
+#include "skein/base/names.h"
 #include "skein/data/class_pools.h"
 
 namespace skein {
@@ -23,6 +24,7 @@ struct PartitionOptions {
     dirichlet,  // each group's mix is drawn from Dirichlet(concentration, ..., concentration)
     iid,        // every member has a simple random sample of the whole data set
   };
+  friend constexpr auto names_of(Kind) { return names_for<Kind>("labels", "dirichlet", "iid"); }
   Kind kind = Kind::labels;
   std::size_t labels_per_group = 3;
   // The labels of each group, if they are given rather than chosen; labels_per_group is then not used.

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 
+#include "skein/base/names.h"
 #include "skein/base/random.h"
 #include "skein/nn/architecture.h"
 #include "skein/nn/vector.h"
@@ -55,6 +56,9 @@ struct Score {
 };
 
 enum class MetaGradient { first_order, hessian_free, exact };
+constexpr auto names_of(MetaGradient) {
+  return names_for<MetaGradient>("first_order", "hessian_free", "exact");
+}
 
 // The meta-gradient of w on three batches (the paper, section III-B):
 //

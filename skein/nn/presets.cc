@@ -4,6 +4,7 @@
 #include <array>
 
 #include "skein/base/expect.h"
+#include "skein/base/names.h"
 
 namespace skein::nn {
 namespace {
@@ -69,15 +70,9 @@ constexpr std::array presets{
     Preset{"mlp", mlp},
 };
 
-constexpr auto names = [] {
-  std::array<std::string_view, presets.size()> list;
-  std::ranges::transform(presets, list.begin(), &Preset::name);
-  return list;
-}();
-
 }  // namespace
 
-std::span<const std::string_view> preset_names() { return names; }
+std::vector<std::string_view> preset_names() { return names_in(presets); }
 
 std::vector<Layer> preset(std::string_view name, std::size_t num_classes) {
   const auto* const found = std::ranges::find(presets, name, &Preset::name);

@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -20,7 +19,7 @@
 
 namespace skein::nn {
 
-std::span<const std::string_view> preset_names();
+std::vector<std::string_view> preset_names();
 
 // The layers, the last linear one with an output per class. The name must be one of preset_names().
 std::vector<Layer> preset(std::string_view name, std::size_t num_classes);

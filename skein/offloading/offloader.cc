@@ -8,18 +8,6 @@
 
 namespace skein {
 
-std::string_view name_of(OffloadStatus status) {
-  switch (status) {
-    case OffloadStatus::solved:
-      return "solved";
-    case OffloadStatus::feasible:
-      return "feasible";
-    case OffloadStatus::infeasible:
-      return "infeasible";
-  }
-  return "";
-}
-
 double OffloadResult::objective() const {
   double sum = 0.0;
   for (const OffloadEvaluation& evaluation : evaluations) {

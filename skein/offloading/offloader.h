@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "skein/base/names.h"
 #include "skein/base/thread_pool.h"
 #include "skein/offloading/instance.h"
 
@@ -18,7 +19,9 @@ enum class OffloadStatus {
   feasible,    // all limits are met, but the certificate shows that it is not stationary
   infeasible,  // there is no best decision: `culprit` says which limit cannot be met and by how much
 };
-std::string_view name_of(OffloadStatus status);
+constexpr auto names_of(OffloadStatus) {
+  return names_for<OffloadStatus>("solved", "feasible", "infeasible");
+}
 
 // Of the shares at zero: by how much (relative) the objective would rise for each unit of them. Not a number
 // for shares above zero and those that are closed.

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "skein/base/expect.h"
+#include "skein/base/names.h"
 #include "skein/offloading/condensed_offloader.h"
 #include "skein/offloading/newton_offloader.h"
 #include "skein/offloading/restrictions.h"
@@ -38,13 +39,7 @@ constexpr std::array offloaders{
 
 }  // namespace
 
-std::vector<std::string_view> offloader_names() {
-  std::vector<std::string_view> names;
-  for (const NamedOffloader& offloader : offloaders) {
-    names.push_back(offloader.name);
-  }
-  return names;
-}
+std::vector<std::string_view> offloader_names() { return names_in(offloaders); }
 
 std::unique_ptr<Offloader> build_offloader(std::string_view name) {
   const auto* const found = std::ranges::find(offloaders, name, &NamedOffloader::name);

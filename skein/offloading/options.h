@@ -4,6 +4,7 @@
 #include <string>
 
 #include "skein/base/distribution.h"
+#include "skein/base/names.h"
 #include "skein/base/quantity.h"
 
 namespace skein {
@@ -13,12 +14,14 @@ enum class BatterySharing {
   even,   // each round may use as much
   joint,  // all rounds are one problem
 };
+constexpr auto names_of(BatterySharing) { return names_for<BatterySharing>("even", "joint"); }
 
 // Where a mission's leaders have the constants of the bounds from.
 enum class ConstantsSource {
   given,     // the scenario's learning.bound
   measured,  // by the core network at the end of each sequence; before that, the scenario's
 };
+constexpr auto names_of(ConstantsSource) { return names_for<ConstantsSource>("given", "measured"); }
 
 struct OffloadingOptions {
   std::string method = "newton";  // one of offloader_names()

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "skein/base/distribution.h"
+#include "skein/base/names.h"
 
 namespace skein {
 
@@ -15,6 +16,7 @@ enum class GradientForm {
   capped_age,  // min(age, age_cap) drift, as in the published code
   bound,       // (age + 1) (gradient left by the last visit + sum of drifts since), the paper's lemma
 };
+constexpr auto names_of(GradientForm) { return names_for<GradientForm>("capped_age", "bound"); }
 
 // V = scale / (objective_weight sum O + gradient_weight sum G + travel_weight E^M) - penalty * swarms below
 // their threshold (section V-B). The paper orders these weights differently in its problem.

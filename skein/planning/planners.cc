@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "skein/base/expect.h"
+#include "skein/base/names.h"
 #include "skein/planning/beam.h"
 #include "skein/planning/heuristics.h"
 
@@ -89,13 +90,7 @@ const NamedPlanner& find(std::string_view name) {
 
 }  // namespace
 
-std::vector<std::string_view> planner_names() {
-  std::vector<std::string_view> names;
-  for (const NamedPlanner& planner : planners) {
-    names.push_back(planner.name);
-  }
-  return names;
-}
+std::vector<std::string_view> planner_names() { return names_in(planners); }
 
 std::string_view planner_description(std::string_view name) { return find(name).description; }
 Training training_of(std::string_view name) { return find(name).training; }

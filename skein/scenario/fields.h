@@ -17,6 +17,7 @@
 
 #include "skein/base/distribution.h"
 #include "skein/base/expect.h"
+#include "skein/base/names.h"
 
 namespace skein {
 
@@ -85,12 +86,11 @@ class Fields {
     integer(key, number, allowed, help);
     value = static_cast<std::size_t>(number);
   }
-  // An enum whose values are 0, 1, 2, ... named in order.
-  template <class Enum, std::size_t N>
-  void choice(std::string_view key, Enum& value, const std::array<std::string_view, N>& names,
-              std::string_view help) {
+  template <Named Enum>
+  void choice(std::string_view key, Enum& value, std::string_view help) {
     auto index = static_cast<std::size_t>(value);
-    expect(index < N, "an enum value without a name");
+    expect(index < num_values<Enum>, "an enum value without a name");
+    constexpr auto names = names_of(Enum{});
     one_of(key, index, names, help);
     value = static_cast<Enum>(index);
   }

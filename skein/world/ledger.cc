@@ -59,33 +59,6 @@ Energy to_energy(Nanojoules amount) { return Energy(static_cast<double>(amount.c
 
 Energy to_energy(NanojouleSum amount) { return Energy(static_cast<double>(amount) / per_joule); }
 
-std::string_view to_string(EnergyKind kind) {
-  switch (kind) {
-    case EnergyKind::processing:
-      return "processing";
-    case EnergyKind::data_transmission:
-      return "data_transmission";
-    case EnergyKind::relay:
-      return "relay";
-    case EnergyKind::model_upload:
-      return "model_upload";
-    case EnergyKind::model_broadcast:
-      return "model_broadcast";
-    case EnergyKind::hovering:
-      return "hovering";
-    case EnergyKind::access_point_trips:
-      return "access_point_trips";
-    case EnergyKind::travel:
-      return "travel";
-    case EnergyKind::signalling:
-      return "signalling";
-    case EnergyKind::leakage:
-      return "leakage";
-  }
-  expect(false, "unknown kind of energy");
-  return "";
-}
-
 Nanojoules Account::total_spent() const { return narrow(sum_of(spent)); }
 
 Nanojoules Account::total_shortfall() const { return narrow(sum_of(shortfall)); }

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "skein/base/names.h"
 #include "skein/base/quantity.h"
 
 namespace skein {
@@ -47,17 +48,12 @@ enum class EnergyKind {
   signalling,  // messages of the protocol, and personalised models to the devices
   leakage,     // of a faulty battery, beyond what its uses cost
 };
-inline constexpr std::array all_energy_kinds{EnergyKind::processing,
-                                             EnergyKind::data_transmission,
-                                             EnergyKind::relay,
-                                             EnergyKind::model_upload,
-                                             EnergyKind::model_broadcast,
-                                             EnergyKind::hovering,
-                                             EnergyKind::access_point_trips,
-                                             EnergyKind::travel,
-                                             EnergyKind::signalling,
-                                             EnergyKind::leakage};
-std::string_view to_string(EnergyKind kind);
+constexpr auto names_of(EnergyKind) {
+  return names_for<EnergyKind>("processing", "data_transmission", "relay", "model_upload", "model_broadcast",
+                               "hovering", "access_point_trips", "travel", "signalling", "leakage");
+}
+inline constexpr auto all_energy_kinds = all_values<EnergyKind>();
+constexpr std::string_view to_string(EnergyKind kind) { return name_of(kind); }
 
 // A plain value: its integers are all there is to save.
 struct Account {

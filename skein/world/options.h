@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "skein/base/distribution.h"
+#include "skein/base/names.h"
 #include "skein/world/propulsion.h"
 
 namespace skein {
@@ -52,6 +53,7 @@ enum class HoverLayout {
   ring,     // evenly on a circle of half the cluster's radius
   given,    // at hover_points_m, workers first
 };
+constexpr auto names_of(HoverLayout) { return names_for<HoverLayout>("devices", "ring", "given"); }
 
 struct WorldOptions {
   std::array<double, 2> origin_deg{40.4237, -86.9212};
@@ -65,6 +67,7 @@ struct WorldOptions {
 };
 
 enum class Role { leader, worker, coordinator };
+constexpr auto names_of(Role) { return names_for<Role>("leader", "worker", "coordinator"); }
 
 // One type of UAV. Every swarm has `count` of them, each with its own sampled numbers.
 struct UavType {

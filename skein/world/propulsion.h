@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "skein/base/distribution.h"
+#include "skein/base/names.h"
 #include "skein/base/quantity.h"
 
 namespace skein {
@@ -111,6 +112,9 @@ struct ConstantPowerOptions {
 };
 
 enum class PropulsionKind { fixed_wing, rotary_wing, constant, published_fixed_wing };
+constexpr auto names_of(PropulsionKind) {
+  return names_for<PropulsionKind>("fixed_wing", "rotary_wing", "constant", "published_fixed_wing");
+}
 
 // Only the part of the chosen kind counts.
 struct PropulsionOptions {

@@ -16,18 +16,6 @@ using Json = nlohmann::ordered_json;
 constexpr int indent = 1;
 constexpr int circle_corners = 48;
 
-std::string_view name_of(Role role) {
-  switch (role) {
-    case Role::leader:
-      return "leader";
-    case Role::worker:
-      return "worker";
-    case Role::coordinator:
-      return "coordinator";
-  }
-  return "";
-}
-
 Json point(const Position& p) { return {p.x.si(), p.y.si(), p.z.si()}; }
 
 Json rates(const std::vector<DataRate>& values) {
