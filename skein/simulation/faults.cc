@@ -8,12 +8,102 @@
 #include <optional>
 #include <sstream>
 
-#include "skein/base/expect.h"
 #include "skein/base/input_fault.h"
 #include "skein/base/random.h"
 
 namespace skein {
 namespace {
+
+std::string loss(const MissionFault& fault, const std::string& who) {
+  return who + (fault.sequences == 0 ? " has crashed" : " is lost");
+}
+
+constexpr std::array rows{
+    FaultKindRow{.kind = FaultKind::worker,
+                 .name = "worker",
+                 .rate_key = "worker_rate",
+                 .target = FaultTarget::worker,
+                 .words = loss,
+                 .may_be_for_good = true},
+    FaultKindRow{.kind = FaultKind::coordinator,
+                 .name = "coordinator",
+                 .rate_key = "coordinator_rate",
+                 .target = FaultTarget::coordinator,
+                 .words = loss,
+                 .may_be_for_good = true},
+    FaultKindRow{.kind = FaultKind::leader,
+                 .name = "leader",
+                 .rate_key = "leader_rate",
+                 .target = FaultTarget::leader,
+                 .words = loss,
+                 .may_be_for_good = true},
+    FaultKindRow{.kind = FaultKind::device,
+                 .name = "device",
+                 .rate_key = "device_rate",
+                 .target = FaultTarget::device,
+                 .words = [](const MissionFault&, const std::string& who) { return who + " is silent"; }},
+    FaultKindRow{.kind = FaultKind::link,
+                 .name = "link",
+                 .rate_key = "link_rate",
+                 .target = FaultTarget::swarm,
+                 .words =
+                     [](const MissionFault& fault, const std::string& who) {
+                       return fmt::format("links of {} have {:.3g} of their rate", who, fault.factor);
+                     },
+                 .factors = positive_ratio,
+                 .factor = &FaultOptions::link_factor},
+    FaultKindRow{.kind = FaultKind::access_point,
+                 .name = "access_point",
+                 .rate_key = "access_point_rate",
+                 .target = FaultTarget::access_point,
+                 .words = [](const MissionFault&, const std::string& who) { return who + " is out"; }},
+    FaultKindRow{.kind = FaultKind::update,
+                 .name = "update",
+                 .rate_key = "update_rate",
+                 .target = FaultTarget::swarm,
+                 .words =
+                     [](const MissionFault& fault, const std::string& who) {
+                       return fmt::format("the model of {} arrives {}", who,
+                                          fault.non_finite ? "as no number" : "with flipped bits");
+                     }},
+    FaultKindRow{.kind = FaultKind::battery,
+                 .name = "battery",
+                 .rate_key = "battery_rate",
+                 .target = FaultTarget::uav,
+                 .words =
+                     [](const MissionFault& fault, const std::string& who) {
+                       return fmt::format("{} uses {:.3g} times its energy", who, fault.factor);
+                     },
+                 .factors = {.low = 1.0, .high = 100.0},
+                 .factor = &FaultOptions::battery_factor},
+};
+static_assert(rows.size() == num_fault_kinds);
+static_assert(is_enumerator<static_cast<FaultKind>(num_fault_kinds - 1)>() &&
+              !is_enumerator<static_cast<FaultKind>(num_fault_kinds)>());
+static_assert([] {
+  for (std::size_t kind = 0; kind < rows.size(); ++kind) {
+    if (rows[kind].kind != static_cast<FaultKind>(kind)) {
+      return false;
+    }
+  }
+  return true;
+}());
+
+const FaultKindRow& row_of(FaultKind kind) { return rows.at(static_cast<std::size_t>(kind)); }
+
+// The role of the UAVs that are a target; none where it is another thing, or any UAV.
+std::optional<Role> role_of(FaultTarget target) {
+  switch (target) {
+    case FaultTarget::worker:
+      return Role::worker;
+    case FaultTarget::coordinator:
+      return Role::coordinator;
+    case FaultTarget::leader:
+      return Role::leader;
+    default:
+      return std::nullopt;
+  }
+}
 
 std::optional<std::size_t> whole(std::string_view text) {
   std::size_t value = 0;
@@ -51,20 +141,20 @@ class Reader {
   std::optional<MissionFault> read(std::string& why) {
     MissionFault fault;
     const auto when = two(next(), 0);
-    const auto kind = std::ranges::find(fault_kind_names, next());
-    if (!when || kind == fault_kind_names.end()) {
+    const auto* const row = std::ranges::find(rows, next(), &FaultKindRow::name);
+    if (!when || row == rows.end()) {
       why = fmt::format("must be {}", fault_syntax);
       return std::nullopt;
     }
     fault.sequence = (*when)[0];
     fault.round = (*when)[1];
-    fault.kind = static_cast<FaultKind>(kind - fault_kind_names.begin());
+    fault.kind = row->kind;
     const auto where = two(next(), 1);
     if (!where) {
       why = fmt::format("must be {}", fault_syntax);
       return std::nullopt;
     }
-    if (const std::optional<std::size_t> index = index_of(fault.kind, (*where)[0], (*where)[1], why)) {
+    if (const std::optional<std::size_t> index = index_of(row->target, (*where)[0], (*where)[1], why)) {
       fault.index = *index;
     } else {
       return std::nullopt;
@@ -88,11 +178,12 @@ class Reader {
     return first + number - 1;
   }
 
-  std::optional<std::size_t> index_of(FaultKind kind, std::size_t a, std::size_t b, std::string& why) const {
-    if (kind == FaultKind::access_point) {
+  std::optional<std::size_t> index_of(FaultTarget target, std::size_t a, std::size_t b,
+                                      std::string& why) const {
+    if (target == FaultTarget::access_point) {
       return member(a, 0, world_.access_points.size(), "access points", why);
     }
-    if (kind == FaultKind::device) {
+    if (target == FaultTarget::device) {
       const auto cluster = member(a, 0, world_.clusters.size(), "clusters", why);
       return cluster ? member(b, world_.clusters[*cluster].devices.first,
                               world_.clusters[*cluster].devices.count, "the cluster's devices", why)
@@ -103,14 +194,14 @@ class Reader {
       return std::nullopt;
     }
     const Swarm& swarm = world_.swarms[*number];
-    switch (kind) {
-      case FaultKind::worker:
+    switch (target) {
+      case FaultTarget::worker:
         return member(b, swarm.workers.first, swarm.workers.count, "the swarm's workers", why);
-      case FaultKind::coordinator:
+      case FaultTarget::coordinator:
         return member(b, swarm.coordinators.first, swarm.coordinators.count, "the swarm's coordinators", why);
-      case FaultKind::leader:
+      case FaultTarget::leader:
         return swarm.leader;
-      case FaultKind::battery:
+      case FaultTarget::uav:
         return member(b, swarm.leader, swarm.coordinators.end() - swarm.leader, "the swarm's UAVs", why);
       default:
         return *number;
@@ -118,10 +209,9 @@ class Reader {
   }
 
   bool read_rest(MissionFault& fault) {
-    if (fault.kind == FaultKind::link || fault.kind == FaultKind::battery) {
+    if (const FaultKindRow& row = row_of(fault.kind); row.factor != nullptr) {
       const std::optional<double> factor = real(next());
-      const bool is_link = fault.kind == FaultKind::link;
-      if (!factor || (is_link ? *factor <= 0.0 || *factor > 1.0 : *factor < 1.0 || *factor > 100.0)) {
+      if (!factor || !row.factors.contains(*factor)) {
         return false;
       }
       fault.factor = *factor;
@@ -147,70 +237,46 @@ class Reader {
   std::size_t at_ = 0;
 };
 
-// Those of this kind that a fault may strike.
-std::vector<std::size_t> candidates(FaultKind kind, const World& world) {
+// All that a fault may strike.
+std::vector<std::size_t> candidates(FaultTarget target, const World& world) {
   std::vector<std::size_t> list;
-  const auto numbers = [&](std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
+  const std::size_t count = target == FaultTarget::device         ? world.devices.size()
+                            : target == FaultTarget::swarm        ? world.swarms.size()
+                            : target == FaultTarget::access_point ? world.access_points.size()
+                                                                  : world.uavs.size();
+  const std::optional<Role> role = role_of(target);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!role || world.uavs[i].role == *role) {
       list.push_back(i);
-    }
-  };
-  switch (kind) {
-    case FaultKind::device:
-      numbers(world.devices.size());
-      break;
-    case FaultKind::access_point:
-      numbers(world.access_points.size());
-      break;
-    case FaultKind::link:
-    case FaultKind::update:
-      numbers(world.swarms.size());
-      break;
-    case FaultKind::battery:
-      numbers(world.uavs.size());
-      break;
-    default: {
-      const Role role = kind == FaultKind::worker        ? Role::worker
-                        : kind == FaultKind::coordinator ? Role::coordinator
-                                                         : Role::leader;
-      for (std::size_t id = 0; id < world.uavs.size(); ++id) {
-        if (world.uavs[id].role == role) {
-          list.push_back(id);
-        }
-      }
     }
   }
   return list;
 }
 
-void draw_at_rate(FaultKind kind, const FaultOptions& options, const World& world, std::size_t num_sequences,
-                  std::vector<MissionFault>& faults) {
-  const auto number = static_cast<std::size_t>(kind);
+void draw_at_rate(const FaultKindRow& row, const FaultOptions& options, const World& world,
+                  std::size_t num_sequences, std::vector<MissionFault>& faults) {
+  const auto number = static_cast<std::size_t>(row.kind);
   const double rate = options.rates[number];
   if (rate == 0.0) {
     return;
   }
-  const bool may_crash =
-      kind == FaultKind::worker || kind == FaultKind::coordinator || kind == FaultKind::leader;
-  for (const std::size_t index : candidates(kind, world)) {
+  for (const std::size_t index : candidates(row.target, world)) {
     std::size_t free_from = 0;  // the one before is over
     for (std::size_t sequence = 0; sequence < num_sequences; ++sequence) {
       RandomStream stream(world.seed, "mission fault", number, index, sequence);
       if (stream.uniform() >= rate || sequence < free_from) {
         continue;
       }
-      MissionFault fault{.kind = kind, .sequence = sequence, .index = index};
-      if (kind == FaultKind::update) {
+      MissionFault fault{.kind = row.kind, .sequence = sequence, .index = index};
+      if (fault.kind == FaultKind::update) {
         fault.non_finite = stream.uniform() < 0.5;
         faults.push_back(fault);
         continue;
       }
-      if (kind == FaultKind::link) {
-        fault.factor = std::max(options.link_factor.sample(stream), 1e-3);
-      } else if (kind == FaultKind::battery) {
-        fault.factor = options.battery_factor.sample(stream);
+      if (row.factor != nullptr) {
+        fault.factor = std::max((options.*row.factor).sample(stream), 1e-3);
       }
-      const bool crashes = stream.uniform() < options.for_good && may_crash;
+      const bool crashes = stream.uniform() < options.for_good && row.may_be_for_good;
       fault.sequences = crashes ? 0 : static_cast<std::size_t>(options.duration.sample(stream));
       faults.push_back(fault);
       free_from = crashes ? num_sequences : sequence + fault.sequences;
@@ -218,7 +284,31 @@ void draw_at_rate(FaultKind kind, const FaultOptions& options, const World& worl
   }
 }
 
+// "worker 2 of swarm 1"
+std::string who(FaultTarget target, std::size_t index, const World& world) {
+  const std::string_view what = name_of(target);
+  if (target == FaultTarget::device) {
+    const std::size_t cluster = world.devices[index].cluster;
+    return fmt::format("{} {} of {}", what, index - world.clusters[cluster].devices.first + 1,
+                       world.site_name(cluster));
+  }
+  if (target == FaultTarget::swarm || target == FaultTarget::access_point) {
+    return fmt::format("{} {}", what, index + 1);
+  }
+  const std::size_t number = world.uavs[index].swarm;
+  const Swarm& swarm = world.swarms[number];
+  if (target == FaultTarget::leader) {
+    return fmt::format("the leader of swarm {}", number + 1);
+  }
+  const std::size_t first = target == FaultTarget::worker        ? swarm.workers.first
+                            : target == FaultTarget::coordinator ? swarm.coordinators.first
+                                                                 : swarm.leader;
+  return fmt::format("{} {} of swarm {}", what, index - first + 1, number + 1);
+}
+
 }  // namespace
+
+std::span<const FaultKindRow> fault_kinds() { return rows; }
 
 bool MissionFault::holds(std::size_t in_sequence, std::size_t in_round) const {
   if (in_sequence < sequence || (in_sequence == sequence && in_round < round)) {
@@ -243,8 +333,8 @@ std::vector<MissionFault> draw_faults(const FaultOptions& options, const World& 
     }
   }
   wrong.throw_if_any();
-  for (std::size_t kind = 0; kind < fault_kind_names.size(); ++kind) {
-    draw_at_rate(static_cast<FaultKind>(kind), options, world, num_sequences, faults);
+  for (const FaultKindRow& row : rows) {
+    draw_at_rate(row, options, world, num_sequences, faults);
   }
   std::ranges::stable_sort(faults, {}, [](const MissionFault& f) {
     return std::array{f.sequence, f.round, static_cast<std::size_t>(f.kind), f.index};
@@ -253,42 +343,11 @@ std::vector<MissionFault> draw_faults(const FaultOptions& options, const World& 
 }
 
 std::string to_string(const MissionFault& fault, const World& world) {
-  const auto uav = [&](std::string_view what, std::size_t first) {
-    const std::size_t swarm = world.uavs[fault.index].swarm;
-    return fmt::format("{} {} of swarm {}", what, fault.index - first + 1, swarm + 1);
-  };
-  const auto swarm_of = [&]() -> const Swarm& { return world.swarms[world.uavs[fault.index].swarm]; };
+  const FaultKindRow& row = row_of(fault.kind);
   const std::string how_long = fault.sequences == 0 ? ""
                                                     : fmt::format(" for {} sequence{}", fault.sequences,
                                                                   fault.sequences == 1 ? "" : "s");
-  const std::string_view lost = fault.sequences == 0 ? " has crashed" : " is lost";
-  switch (fault.kind) {
-    case FaultKind::worker:
-      return fmt::format("{}{}{}", uav("worker", swarm_of().workers.first), lost, how_long);
-    case FaultKind::coordinator:
-      return fmt::format("{}{}{}", uav("coordinator", swarm_of().coordinators.first), lost, how_long);
-    case FaultKind::leader:
-      return fmt::format("the leader of swarm {}{}{}", world.uavs[fault.index].swarm + 1, lost, how_long);
-    case FaultKind::device: {
-      const std::size_t cluster = world.devices[fault.index].cluster;
-      return fmt::format("device {} of {} is silent{}",
-                         fault.index - world.clusters[cluster].devices.first + 1, world.site_name(cluster),
-                         how_long);
-    }
-    case FaultKind::link:
-      return fmt::format("links of swarm {} have {:.3g} of their rate{}", fault.index + 1, fault.factor,
-                         how_long);
-    case FaultKind::access_point:
-      return fmt::format("access point {} is out{}", fault.index + 1, how_long);
-    case FaultKind::update:
-      return fmt::format("the model of swarm {} arrives {}{}", fault.index + 1,
-                         fault.non_finite ? "as no number" : "with flipped bits", how_long);
-    case FaultKind::battery:
-      return fmt::format("{} uses {:.3g} times its energy{}", uav("UAV", swarm_of().leader), fault.factor,
-                         how_long);
-  }
-  expect(false, "every kind of fault has its words");
-  return {};
+  return row.words(fault, who(row.target, fault.index, world)) + how_long;
 }
 
 const MissionFault* FaultSchedule::find(FaultKind kind, std::size_t index, const Moment& now) const {

@@ -7,11 +7,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "skein/base/distribution.h"
+#include "skein/base/names.h"
 #include "skein/world/world.h"
 
 namespace skein {
@@ -26,8 +28,13 @@ enum class FaultKind {
   update,        // a swarm's model reaches the core network damaged
   battery,       // of a UAV: every use costs a factor more
 };
-inline constexpr std::array<std::string_view, 8> fault_kind_names{
-    "worker", "coordinator", "leader", "device", "link", "access_point", "update", "battery"};
+constexpr std::size_t num_fault_kinds = 8;
+
+// What a fault strikes.
+enum class FaultTarget { worker, coordinator, leader, uav, device, swarm, access_point };
+constexpr auto names_of(FaultTarget) {
+  return names_for<FaultTarget>("worker", "coordinator", "leader", "UAV", "device", "swarm", "access point");
+}
 
 struct MissionFault {
   FaultKind kind = FaultKind::worker;
@@ -49,12 +56,27 @@ struct FaultOptions {
   // else from 1.
   std::vector<std::string> list{};
   // How likely a fault begins in a sequence, for each UAV, device, swarm or access point.
-  std::array<double, fault_kind_names.size()> rates{};
+  std::array<double, num_fault_kinds> rates{};
   double for_good = 0.2;  // of UAVs lost at a rate: this share never comes back
   Distribution<double> duration{uniform(1, 3), unit::number, whole_positive};  // of the rest, sequences
   Distribution<double> link_factor{uniform(0.1, 0.5), unit::number, ratio};
   Distribution<double> battery_factor{uniform(1.2, 2.0), unit::number, {.low = 1.0, .high = 100.0}};
 };
+
+// What is to be said of a kind of fault.
+struct FaultKindRow {
+  FaultKind kind;
+  std::string_view name;      // in a list
+  std::string_view rate_key;  // in a scenario
+  FaultTarget target;
+  std::string (*words)(const MissionFault& fault, const std::string& who);
+  bool may_be_for_good = false;  // at a rate
+  // Of kinds with a factor: how large it may be in a list, and what is drawn at a rate.
+  Range factors{};
+  Distribution<double> FaultOptions::*factor = nullptr;
+};
+// One for each kind, in their order.
+std::span<const FaultKindRow> fault_kinds();
 
 inline constexpr std::string_view fault_syntax =
     "SEQUENCE[.ROUND] and one of: worker S.J, coordinator S.H, leader S, device C.I, link S FACTOR, "

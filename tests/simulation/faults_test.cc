@@ -32,7 +32,7 @@ std::vector<MissionFault> read(const std::vector<std::string>& list) {
   return draw_faults({.list = list}, small_world(), 10);
 }
 
-TEST(InputFaults, AreReadFromAList) {
+TEST(Faults, AreReadFromAList) {
   const std::vector<MissionFault> faults =
       read({"3 worker 1.2 for 2", "5.1 leader 2", "0 device 2.3", "4 link 1 0.25 for 1", "2 access_point 1",
             "6 update 2 nan", "1 battery 2.4 1.5"});
@@ -45,7 +45,7 @@ TEST(InputFaults, AreReadFromAList) {
   EXPECT_EQ(to_string(faults[5], small_world()), "the leader of swarm 2 has crashed");
 }
 
-TEST(InputFaults, AllThatMakeNoSenseAreNamedAtOnce) {
+TEST(Faults, AllThatMakeNoSenseAreNamedAtOnce) {
   const std::vector<std::string> wrong{"",
                                        "3",
                                        "3 worker",
@@ -68,7 +68,7 @@ TEST(InputFaults, AllThatMakeNoSenseAreNamedAtOnce) {
   }
 }
 
-TEST(InputFaults, HoldAsLongAsTheySay) {
+TEST(Faults, HoldAsLongAsTheySay) {
   const MissionFault while_lost{.kind = FaultKind::worker, .sequence = 3, .round = 1, .sequences = 2};
   EXPECT_FALSE(while_lost.holds(2, 5));
   EXPECT_FALSE(while_lost.holds(3, 0));
@@ -83,7 +83,7 @@ TEST(InputFaults, HoldAsLongAsTheySay) {
   EXPECT_FALSE(once.holds(4, 1));
 }
 
-TEST(InputFaults, AnotherTakesTheLeadersRole) {
+TEST(Faults, AnotherTakesTheLeadersRole) {
   const World world = small_world();
   const auto members = [&](const std::vector<std::string>& list) {
     return FaultSchedule(read(list)).members(world, 0, {.sequence = 1});
@@ -99,7 +99,7 @@ TEST(InputFaults, AnotherTakesTheLeadersRole) {
   EXPECT_TRUE(members({"2 leader 1"}).can_train());
 }
 
-TEST(InputFaults, AtARateComeAboutAsOftenAsItSays) {
+TEST(Faults, AtARateComeAboutAsOftenAsItSays) {
   World world = small_world();
   FaultOptions options;
   options.rates[static_cast<std::size_t>(FaultKind::update)] = 0.25;
