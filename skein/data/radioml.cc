@@ -154,16 +154,6 @@ void divide_by_maximum(Waveforms& waveforms) {
   faults.throw_if_any();
 }
 
-Dataset describe() {
-  Dataset data{.name = "radioml",
-               .shape = {.height = waveform_rows, .width = waveform_samples, .channels = 1}};
-  data.class_names.assign(radioml_modulations.begin(), radioml_modulations.end());
-  data.mean = {0.0F};
-  data.deviation = {1.0F};
-  data.features.emplace<std::vector<float>>();
-  return data;
-}
-
 void append(Dataset& data, const std::vector<float>& values, std::size_t waveform, std::size_t label,
             int snr_db) {
   data.labels.push_back(static_cast<std::uint8_t>(label));
@@ -181,6 +171,16 @@ void reserve(Dataset& data, std::size_t samples) {
 
 }  // namespace
 
+Dataset describe_waveforms(std::string name) {
+  Dataset data{.name = std::move(name),
+               .shape = {.height = waveform_rows, .width = waveform_samples, .channels = 1}};
+  data.class_names.assign(radioml_modulations.begin(), radioml_modulations.end());
+  data.mean = {0.0F};
+  data.deviation = {1.0F};
+  data.features.emplace<std::vector<float>>();
+  return data;
+}
+
 DataSplit split_waveforms(Waveforms waveforms, std::uint64_t seed) {
   divide_by_maximum(waveforms);
   const auto num_test = [](std::size_t count) { return count / 5; };
@@ -191,7 +191,7 @@ DataSplit split_waveforms(Waveforms waveforms, std::uint64_t seed) {
     total += values.size() / waveform_values;
     total_test += num_test(values.size() / waveform_values);
   }
-  DataSplit split{.train = describe(), .test = describe()};
+  DataSplit split{.train = describe_waveforms("radioml"), .test = describe_waveforms("radioml")};
   reserve(split.train, total - total_test);
   reserve(split.test, total_test);
   while (!waveforms.empty()) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct RadiomlOptions {
   int min_snr_db = 0;
   int max_snr_db = 18;
 };
+
+// Shape, classes and normalisation of such waveforms; none yet.
+Dataset describe_waveforms(std::string name);
 
 // From a directory of x_SNR.npy (n x 2 x 128) and y_SNR.npy (n labels, 0 to 3) for every SNR, or from the
 // official pickle (or a directory with RML2016.10b.dat). Waveforms of other modulations and SNRs are left

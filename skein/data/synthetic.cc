@@ -61,12 +61,7 @@ std::vector<Picture> draw_pictures(const SyntheticOptions& options, std::uint64_
 Dataset draw_samples(const SyntheticOptions& options, const std::vector<Picture>& pictures,
                      std::size_t per_class, std::uint64_t seed, std::string_view part) {
   const SampleShape shape = options.shape;
-  Dataset data{.name = "synthetic", .shape = shape, .scale = 1.0F / 255.0F};
-  data.mean.assign(shape.channels, 0.5F);
-  data.deviation.assign(shape.channels, 0.5F);
-  for (std::size_t label = 0; label < options.classes; ++label) {
-    data.class_names.push_back(fmt::format("class {}", label));
-  }
+  Dataset data = describe_synthetic(options);
   std::vector<std::uint8_t> values;
   values.reserve(per_class * options.classes * shape.size());
   for (std::size_t i = 0; i < per_class * options.classes; ++i) {
@@ -125,6 +120,16 @@ void check(const SyntheticOptions& options) {
 }
 
 }  // namespace
+
+Dataset describe_synthetic(const SyntheticOptions& options) {
+  Dataset data{.name = "synthetic", .shape = options.shape, .scale = 1.0F / 255.0F};
+  data.mean.assign(options.shape.channels, 0.5F);
+  data.deviation.assign(options.shape.channels, 0.5F);
+  for (std::size_t label = 0; label < options.classes; ++label) {
+    data.class_names.push_back(fmt::format("class {}", label));
+  }
+  return data;
+}
 
 DataSplit make_synthetic(const SyntheticOptions& options, std::uint64_t seed) {
   check(options);

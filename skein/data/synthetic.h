@@ -21,6 +21,9 @@ struct SyntheticOptions {
 };
 
 // Class by class in turn: sample i is of class i mod classes. Throws InputError if the options make no sense.
+// Shape, classes and normalisation; no images yet.
+Dataset describe_synthetic(const SyntheticOptions& options);
+
 DataSplit make_synthetic(const SyntheticOptions& options, std::uint64_t seed);
 
 }  // namespace skein
