@@ -7,7 +7,6 @@
 #include "command.h"
 #include "progress.h"
 #include "skein/data/data_source.h"
-#include "skein/learning/algorithm.h"
 #include "skein/mission/training_run.h"
 #include "text_table.h"
 
@@ -46,8 +45,8 @@ std::string record_table(const std::vector<TrainingRecord>& records) {
 
 std::string title(const Scenario& scenario, const TrainingOutcome& outcome) {
   return fmt::format("{}: {} on {}, {} swarms with {} workers, {} parameters", scenario.run.name,
-                     algorithm(scenario.learning.algorithm).title, scenario.data.source.name,
-                     outcome.num_swarms, outcome.num_workers, outcome.num_parameters);
+                     scenario.learning.algorithm.title, scenario.data.source.name, outcome.num_swarms,
+                     outcome.num_workers, outcome.num_parameters);
 }
 
 void print_run(const Scenario& scenario, const TrainingOutcome& outcome, const fs::path& directory) {
@@ -59,7 +58,7 @@ void print_run(const Scenario& scenario, const TrainingOutcome& outcome, const f
     table.add(
         {name, fmt::format("{:.2f}", 100.0 * evaluation.accuracy), fmt::format("{:.4f}", evaluation.loss)});
   };
-  const bool alone = algorithm(scenario.learning.algorithm).topology == Topology::swarms;
+  const bool alone = scenario.learning.algorithm.shared == Sharing::nothing;
   add(alone ? "swarms, all labels, mean" : "global, all labels", last.global);
   for (std::size_t u = 0; u < last.personalised.size(); ++u) {
     add(fmt::format("swarm {}, its own labels", u + 1), last.personalised[u]);

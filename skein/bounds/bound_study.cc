@@ -21,7 +21,7 @@ LearningOptions as_bounded(LearningOptions options, std::vector<std::string>& no
       notes.emplace_back(note);
     }
   };
-  replace(options.algorithm, LearningAlgorithm::hn_pfl, "the bounds are of hn_pfl: it is trained here");
+  replace(options.algorithm, Algorithm{}, "the bounds are of hn_pfl: it is trained here");
   replace(options.local_step, LocalStep::mini_batch,
           "the bounds are of one update per iteration: local_step = \"mini_batch\" here");
   replace(options.redraw, false, "the bounds are of data that stays during a sequence: redraw = false here");
@@ -92,7 +92,6 @@ class Study {
         losses_(network_, setup.training.data->train),
         workspaces_(*setup.training.network),
         training_{.options = options_,
-                  .meta = true,
                   .data = &setup.training.data->train,
                   .pools = setup.training.pools,
                   .seed = setup.training.seed},

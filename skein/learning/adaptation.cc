@@ -26,9 +26,11 @@ std::vector<double> accuracy_after_step(const Model& model, std::span<const doub
   std::vector<double> accuracies;
   for (const double step : step_sizes) {
     LearningOptions options{.personalisation = Personalisation::step};
+    options.algorithm.local_update = LocalUpdate::gradient;
+    options.algorithm.personal_step = PersonalStep::step;
     options.step = step;
-    SwarmTrainer trainer({.options = options, .meta = false, .data = &setup.data->train, .seed = setup.seed},
-                         workspaces, pool);
+    SwarmTrainer trainer({.options = options, .data = &setup.data->train, .seed = setup.seed}, workspaces,
+                         pool);
     const std::vector<SwarmUpdate> updates = trainer.personalise(tasks);
     double sum = 0.0;
     for (std::size_t u = 0; u < updates.size(); ++u) {

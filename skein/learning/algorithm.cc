@@ -1,20 +1,48 @@
 #include "skein/learning/algorithm.h"
 
+#include <algorithm>
 #include <array>
+
+#include "skein/base/expect.h"
 
 namespace skein {
 
-const Algorithm& algorithm(LearningAlgorithm which) {
-  // In the order of LearningAlgorithm.
-  static constexpr std::array algorithms{
-      Algorithm{"hn_pfl", "HN-PFL", true, Topology::hierarchy},
-      Algorithm{"h_fl", "H-FL", false, Topology::hierarchy},
-      Algorithm{"fed_avg", "FedAvg", false, Topology::star},
-      Algorithm{"per_fed_avg", "Per-FedAvg", true, Topology::star},
-      Algorithm{"local", "swarms alone", false, Topology::swarms},
-      Algorithm{"central", "all data in one place", false, Topology::pooled},
+std::span<const Algorithm> algorithms() {
+  static const std::array rows{
+      Algorithm{},
+      Algorithm{.name = "h_fl",
+                .title = "H-FL",
+                .local_update = LocalUpdate::gradient,
+                .personal_step = PersonalStep::step},
+      Algorithm{.name = "fed_avg",
+                .title = "FedAvg",
+                .local_update = LocalUpdate::gradient,
+                .topology = Topology::star,
+                .weights = MergeWeights::by_data,
+                .personal_step = PersonalStep::step},
+      Algorithm{.name = "per_fed_avg",
+                .title = "Per-FedAvg",
+                .topology = Topology::star,
+                .weights = MergeWeights::by_data},
+      Algorithm{.name = "local",
+                .title = "swarms alone",
+                .local_update = LocalUpdate::gradient,
+                .shared = Sharing::nothing,
+                .personal_step = PersonalStep::step},
+      Algorithm{.name = "central",
+                .title = "all data in one place",
+                .local_update = LocalUpdate::gradient,
+                .topology = Topology::pooled,
+                .personal_step = PersonalStep::step},
   };
-  return algorithms.at(static_cast<std::size_t>(which));
+  return rows;
+}
+
+const Algorithm& algorithm(std::string_view name) {
+  const std::span<const Algorithm> rows = algorithms();
+  const auto found = std::ranges::find(rows, name, &Algorithm::name);
+  expect(found != rows.end(), "no algorithm of this name");
+  return *found;
 }
 
 }  // namespace skein

@@ -45,6 +45,10 @@ DriftedSamples drifted(const WorkerTask& worker) {
   return {.samples = worker.samples, .collected = worker.collected, .drift = worker.drift.get()};
 }
 
+bool is_meta(const LearningOptions& options) {
+  return options.algorithm.local_update == LocalUpdate::meta_gradient;
+}
+
 bool all_finite(const Model& model) {
   std::uint32_t not_finite = 0;
   const float* values = model.data();
@@ -67,7 +71,8 @@ double scheduled(const LearningOptions& options, double step, std::size_t iterat
   return step;
 }
 
-std::string likely_cause(const LearningOptions& options, bool meta, std::size_t iteration) {
+std::string likely_cause(const LearningOptions& options, std::size_t iteration) {
+  const bool meta = is_meta(options);
   const double step = scheduled(options, meta ? options.inner_step : options.step, iteration);
   const std::string steps =
       meta ? fmt::format("learning.meta_step = {:g}, inner_step = {:g}", options.meta_step, step)
@@ -86,7 +91,7 @@ class LocalTraining::Steps {
   void mini_batch(std::span<const SampleIndex> data, std::size_t iteration) {
     RandomStream batches(setting_.seed, "batches", worker_.worker, iteration);
     RandomStream dropout(setting_.seed, "dropout", worker_.worker, iteration);
-    if (setting_.meta) {
+    if (is_meta(setting_.options)) {
       meta_update({data, data, data}, some_of(data, worker_.batch_sizes[1], batches), batches, dropout,
                   iteration);
     } else {
@@ -99,14 +104,14 @@ class LocalTraining::Steps {
   void epoch(std::span<const SampleIndex> data, const Subsets& subsets, std::size_t iteration) {
     RandomStream batches(setting_.seed, "batches", worker_.worker, iteration);
     RandomStream dropout(setting_.seed, "dropout", worker_.worker, iteration);
-    const std::span<const SampleIndex> pass = setting_.meta ? subsets[1] : data;
-    const std::size_t size = setting_.meta ? worker_.batch_sizes[1] : total(worker_.batch_sizes);
+    const std::span<const SampleIndex> pass = is_meta(setting_.options) ? subsets[1] : data;
+    const std::size_t size = is_meta(setting_.options) ? worker_.batch_sizes[1] : total(worker_.batch_sizes);
     std::vector<SampleIndex> order(pass.begin(), pass.end());
     batches.shuffle(order);
     for (std::size_t begin = 0; begin < order.size(); begin += size) {
       const auto batch =
           std::span<const SampleIndex>(order).subspan(begin, std::min(size, order.size() - begin));
-      if (setting_.meta) {
+      if (is_meta(setting_.options)) {
         meta_update({subsets[0], subsets[1], subsets[2]}, batch, batches, dropout, iteration);
       } else {
         plain_update(batch, dropout, scheduled(setting_.options, setting_.options.step, iteration),
@@ -166,7 +171,7 @@ class LocalTraining::Steps {
                       .swarm = round_.swarm,
                       .worker = worker_.worker,
                       .loss = loss,
-                      .likely_cause = likely_cause(setting_.options, setting_.meta, iteration)});
+                      .likely_cause = likely_cause(setting_.options, iteration)});
   }
 
   const Setting& setting_;
@@ -201,7 +206,7 @@ double LocalTraining::run(const WorkerTask& worker, const Round& round, Workspac
   const std::vector<SampleIndex> data = data_of(worker, round.first_iteration);
   Steps steps(setting_, worker, round, workspace, model);
   Steps::Subsets subsets;
-  if (setting_.options.local_step == LocalStep::epoch && setting_.meta) {
+  if (setting_.options.local_step == LocalStep::epoch && is_meta(setting_.options)) {
     RandomStream stream(setting_.seed, "subsets", worker.worker, round.first_iteration);
     for (std::vector<SampleIndex>& subset : subsets) {
       subset = some_of(data, std::max<std::size_t>(1, data.size() / 3), stream);
@@ -224,13 +229,14 @@ double LocalTraining::personalise(const WorkerTask& worker, const Round& round, 
   if (options.personalisation == Personalisation::epoch) {
     return run(worker, {round.swarm, round.first_iteration, 1}, workspace, model);
   }
+  const bool inner = options.algorithm.personal_step == PersonalStep::inner_step;
+  const double step = inner ? options.inner_step : options.step;
   const std::size_t iteration = round.first_iteration;
   RandomStream batches(setting_.seed, "personal batches", worker.worker, iteration);
   RandomStream dropout(setting_.seed, "personal dropout", worker.worker, iteration);
   Steps steps(setting_, worker, round, workspace, model);
   steps.plain_update(some_of(data_of(worker, iteration), total(worker.batch_sizes), batches), dropout,
-                     scheduled(options, setting_.meta ? options.inner_step : options.step, iteration),
-                     iteration);
+                     scheduled(options, step, iteration), iteration);
   return steps.finish(iteration);
 }
 
@@ -282,7 +288,7 @@ double LocalTraining::points_per_iteration(const WorkerTask& worker) const {
     return static_cast<double>(all);
   }
   const std::size_t drawn = total(worker.batch_sizes);
-  return static_cast<double>(setting_.meta ? drawn : std::min(drawn, all));
+  return static_cast<double>(is_meta(setting_.options) ? drawn : std::min(drawn, all));
 }
 
 }  // namespace skein

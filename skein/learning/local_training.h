@@ -29,15 +29,14 @@ namespace skein {
 
 // `step` and `inner_step` at a local iteration, by the schedule if there is one.
 double scheduled(const LearningOptions& options, double step, std::size_t iteration);
-// Why training has probably diverged at a local iteration, with meta-gradients or plain ones: its step sizes.
-std::string likely_cause(const LearningOptions& options, bool meta, std::size_t iteration);
+// Why training has probably diverged at a local iteration: its step sizes.
+std::string likely_cause(const LearningOptions& options, std::size_t iteration);
 
 class LocalTraining {
  public:
   // The data, with its pools if workers redraw, must outlive it.
   struct Setting {
     LearningOptions options{};
-    bool meta = true;  // meta-gradients, or plain ones
     const Dataset* data = nullptr;
     const ClassPools* pools = nullptr;
     std::uint64_t seed = 0;
@@ -53,9 +52,7 @@ class LocalTraining {
   // Moves `model`; returns the mean loss of its updates. Throws Divergence.
   double run(const WorkerTask& worker, const Round& round, Workspace& workspace, Model& model) const;
   // Makes a model the worker's own, by Personalisation: another local iteration, or one gradient step on as
-  // many points as the three mini-batches together. The step is of size `inner_step` for meta-gradients,
-  // since that is the step that they prepare for, and of size `step` for plain ones. Returns the loss before
-  // it.
+  // many points as the three mini-batches together. Returns the loss before it.
   double personalise(const WorkerTask& worker, const Round& round, Workspace& workspace, Model& model) const;
   // The exact meta-gradient as of a local iteration, whose step and data it has, with all three batches the
   // worker's first `num_points` samples and no dropout; a few samples at a time, to need little memory.

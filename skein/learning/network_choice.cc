@@ -12,17 +12,6 @@ namespace {
 constexpr std::string_view automatic = "automatic";
 constexpr std::string_view given_layers = "layers";
 
-// The paper's network for a data set (section VI-A).
-std::string_view automatic_preset(std::string_view source) {
-  if (source == "synthetic") {
-    return "mlp";
-  }
-  if (source == "radioml" || source == "modulations") {
-    return "radioml_cnn";
-  }
-  return source == "cifar10" ? "cifar10_cnn" : "mnist_cnn";
-}
-
 // Leaves out what is no layer.
 std::vector<nn::Layer> read_layers(const std::vector<std::string>& texts, InputFaults& faults) {
   std::vector<nn::Layer> layers;
@@ -61,7 +50,7 @@ nn::Architecture read_network(const NetworkOptions& options, const DataSourceOpt
     }
   } else {
     network.layers =
-        nn::preset(options.preset == automatic ? automatic_preset(source.name) : options.preset, classes);
+        nn::preset(options.preset == automatic ? data_source(source.name).network : options.preset, classes);
   }
 
   const auto misfit = [&](std::string message) {
@@ -90,7 +79,9 @@ nn::Architecture read_network(const NetworkOptions& options, const DataSourceOpt
 
 std::vector<std::string_view> network_names() {
   std::vector<std::string_view> names{automatic};
-  names.insert(names.end(), nn::preset_names().begin(), nn::preset_names().end());
+  for (const std::string_view preset : nn::preset_names()) {
+    names.push_back(preset);
+  }
   names.push_back(given_layers);
   return names;
 }

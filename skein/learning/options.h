@@ -8,16 +8,18 @@
 #include <vector>
 
 #include "skein/base/distribution.h"
+#include "skein/base/names.h"
+#include "skein/learning/algorithm.h"
 #include "skein/nn/engine.h"
 
 namespace skein {
 
-enum class LearningAlgorithm { hn_pfl, h_fl, fed_avg, per_fed_avg, local, central };
 using nn::MetaGradient;
 enum class LocalStep {
   mini_batch,  // one local iteration is one update, as in the paper's text
   epoch,       // one local iteration is a pass over the worker's data, as in the published study
 };
+constexpr auto names_of(LocalStep) { return names_for<LocalStep>("mini_batch", "epoch"); }
 
 // Constants of the paper's assumptions on the loss (section III-C); defaults from appendix A, and from the
 // published code where the text gives none (the Lipschitz constants).
@@ -47,9 +49,10 @@ enum class Personalisation {
   step,   // one gradient step at each worker, then the swarm's average, as in the paper's text
   epoch,  // one more local iteration, as in the published study
 };
+constexpr auto names_of(Personalisation) { return names_for<Personalisation>("step", "epoch"); }
 
 struct LearningOptions {
-  LearningAlgorithm algorithm = LearningAlgorithm::hn_pfl;
+  Algorithm algorithm{};  // a scenario chooses one of algorithms()
   NetworkOptions network{};
   MetaGradient meta_gradient = MetaGradient::first_order;
   LocalStep local_step = LocalStep::mini_batch;

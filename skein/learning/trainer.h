@@ -103,10 +103,6 @@ class Trainer {
 // A worker's mini-batches by the options, for so much data: each at least 1 point and at most all.
 std::array<std::size_t, 3> batch_sizes(const LearningOptions& options, std::size_t num_points);
 
-enum class MergeWeights {
-  equal,    // of swarms: no bias towards those with more data
-  by_data,  // points processed: as if all workers had sent their models straight to the core network
-};
 // The core network's average of the swarms' models. In the order of swarm numbers, whatever that of the
 // updates.
 Model merge(std::span<const SwarmUpdate> updates, MergeWeights weights, ThreadPool& pool);

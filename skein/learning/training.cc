@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "skein/base/expect.h"
-#include "skein/learning/algorithm.h"
 #include "skein/learning/swarm_trainer.h"
 #include "skein/learning/training_costs.h"
 
@@ -54,13 +53,12 @@ class Training {
  public:
   Training(TrainingSetup setup, ThreadPool& pool, const TrainingObserver& observer)
       : setup_(std::move(setup)),
-        algorithm_(algorithm(setup_.options.algorithm)),
+        algorithm_(setup_.options.algorithm),
         pool_(pool),
         observer_(observer),
         workspaces_(*setup_.network),
         trainer_(std::in_place,
                  LocalTraining::Setting{.options = setup_.options,
-                                        .meta = algorithm_.meta,
                                         .data = &setup_.data->train,
                                         .pools = setup_.pools,
                                         .seed = setup_.seed},
@@ -78,7 +76,7 @@ class Training {
     const bool star = algorithm_.topology == Topology::star;
     round_ = {.local_period = setup_.options.local_period * (star ? setup_.options.global_period : 1),
               .num_local_aggregations = star ? 1 : setup_.options.global_period,
-              .visits_access_point = algorithm_.topology != Topology::swarms};
+              .visits_access_point = algorithm_.shared != Sharing::nothing};
   }
 
   TrainingResult run() {
@@ -99,7 +97,7 @@ class Training {
       }
     }
     trainer_.reset();  // makes room
-    if (algorithm_.topology != Topology::swarms) {
+    if (algorithm_.shared == Sharing::model) {
       result_.global = *swarms_.front().model;
     }
     return std::move(result_);
@@ -127,15 +125,13 @@ class Training {
     if (pooled_.empty()) {
       costs_.book(updates, round_);
     }
-    if (algorithm_.topology == Topology::swarms) {
+    if (algorithm_.shared == Sharing::nothing) {
       for (std::size_t u = 0; u < updates.size(); ++u) {
         swarms_[u].model = std::make_shared<const Model>(std::move(updates[u].model));
       }
     } else {
-      const auto weights =
-          algorithm_.topology == Topology::star ? MergeWeights::by_data : MergeWeights::equal;
       set_models(nullptr);  // makes room
-      set_models(std::make_shared<const Model>(merge(updates, weights, pool_)));
+      set_models(std::make_shared<const Model>(merge(updates, algorithm_.weights, pool_)));
     }
     return mean_loss(updates);
   }
@@ -179,8 +175,7 @@ class Training {
                         .swarm = swarm,
                         .worker = swarms_[swarm].workers.front().worker,
                         .loss = evaluation.loss,
-                        .likely_cause = "seen on the test set; " +
-                                        likely_cause(setup_.options, algorithm_.meta, iteration)});
+                        .likely_cause = "seen on the test set; " + likely_cause(setup_.options, iteration)});
     }
     return evaluation;
   }
@@ -190,7 +185,7 @@ class Training {
       return finite(evaluate(*task.model, setup_.data->test, test_samples_, workspaces_, pool_),
                     std::max<std::size_t>(iteration, 1) - 1, task.swarm);
     };
-    if (algorithm_.topology != Topology::swarms) {
+    if (algorithm_.shared == Sharing::model) {
       return of(swarms_.front());
     }
     std::vector<Evaluation> evaluations;

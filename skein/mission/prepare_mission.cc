@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "skein/learning/algorithm.h"
 #include "skein/learning/network_choice.h"
 #include "skein/mission/build.h"
 #include "skein/mission/planning_setup.h"
@@ -45,8 +44,9 @@ double objective_constant(const Scenario& scenario, const Timing& timing) {
 
 // Learning as it is in a mission: periods are the planner's choice.
 const LearningOptions& checked(const LearningOptions& learning) {
-  const Topology topology = algorithm(learning.algorithm).topology;
-  if (topology != Topology::hierarchy) {
+  const Algorithm& row = learning.algorithm;
+  if (row.topology != Topology::hierarchy || row.shared != Sharing::model ||
+      row.weights != MergeWeights::equal) {
     throw InputError({.key = "learning.algorithm",
                       .value = "",
                       .message = "a mission trains in swarms and averages them: hn_pfl or h_fl"});
@@ -240,11 +240,8 @@ void PreparedMission::build_leaders() {
   }
   field_ = std::make_unique<DataField>(std::move(field), workspaces_, pool_);
   trainer_ = std::make_unique<SwarmTrainer>(
-      LocalTraining::Setting{.options = scenario_.learning,
-                             .meta = algorithm(scenario_.learning.algorithm).meta,
-                             .data = &data_->train,
-                             .pools = &pools_,
-                             .seed = world_.seed},
+      LocalTraining::Setting{
+          .options = scenario_.learning, .data = &data_->train, .pools = &pools_, .seed = world_.seed},
       workspaces_, pool_);
   const MessageSizes sizes = message_sizes(scenario_.offloading, world_.seed);
   fleet_ = std::make_unique<LocalFleet>(

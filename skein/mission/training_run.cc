@@ -9,7 +9,6 @@
 
 #include "skein/base/file.h"
 #include "skein/data/data_source.h"
-#include "skein/learning/algorithm.h"
 #include "skein/learning/training.h"
 #include "skein/mission/prepare_training.h"
 #include "skein/nn/safetensors.h"
@@ -92,7 +91,7 @@ ordered_json record_json(const TrainingRecord& record) {
 
 // What does not depend on the seed.
 ordered_json facts_json(const Scenario& scenario, const TrainingOutcome& outcome) {
-  return {{"algorithm", algorithm(scenario.learning.algorithm).name},
+  return {{"algorithm", scenario.learning.algorithm.name},
           {"data", scenario.data.source.name},
           {"swarms", outcome.num_swarms},
           {"workers", outcome.num_workers},

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <string>
 
@@ -13,11 +12,6 @@
 
 namespace skein {
 namespace {
-
-using Names2 = std::array<std::string_view, 2>;
-using Names3 = std::array<std::string_view, 3>;
-using Names4 = std::array<std::string_view, 4>;
-using Names6 = std::array<std::string_view, 6>;
 
 constexpr Range count_range{.low = 1, .high = 100000, .whole = true};
 constexpr Range small_step{.low = 0, .high = 10, .low_open = true};
@@ -46,8 +40,7 @@ void bind_world(Fields& f, WorldOptions& o) {
           "latitude and longitude of the map's origin");
   f.tuple("distance_m", o.distance_m, {.low = 1, .high = 1e6},
           "least and most distance between any two sites");
-  f.choice("hover", o.hover, Names3{"devices", "ring", "given"},
-           "where UAVs hover: above groups of devices, on a ring, or at given points");
+  f.choice("hover", o.hover, "where UAVs hover: above groups of devices, on a ring, or at given points");
   f.pairs("hover_points_m", o.hover_points_m, {.low = -1e5, .high = 1e5},
           "for given: metres east and north of the cluster's centre, workers first");
   f.section("clusters", "Clusters of devices.", [&] {
@@ -71,8 +64,7 @@ void bind_world(Fields& f, WorldOptions& o) {
 }
 
 void bind_propulsion(Fields& f, PropulsionOptions& o) {
-  f.choice("propulsion", o.kind, Names4{"fixed_wing", "rotary_wing", "constant", "published_fixed_wing"},
-           "what keeps it in the air: one of the sections below it");
+  f.choice("propulsion", o.kind, "what keeps it in the air: one of the sections below it");
   FixedWingOptions& fixed = o.fixed_wing;
   f.section(
       "fixed_wing", "",
@@ -124,7 +116,7 @@ void bind_propulsion(Fields& f, PropulsionOptions& o) {
 }
 
 void bind_uav_type(Fields& f, UavType& o) {
-  f.choice("role", o.role, Names3{"leader", "worker", "coordinator"}, "what it does in its swarm");
+  f.choice("role", o.role, "what it does in its swarm");
   f.number("count", o.count, "UAVs of this type in a swarm; a list has one number per swarm");
   f.number("altitude_m", o.altitude, "height above ground");
   f.number("power_dbm", o.transmit_power, "transmit power P_j");
@@ -221,15 +213,11 @@ void bind_snr(Fields& f, DataSourceOptions& o) {
 }
 
 void bind_data(Fields& f, DataOptions& o) {
-  std::vector<std::string_view> names;
-  for (const DataSource& source : data_sources()) {
-    names.push_back(source.name);
-  }
-  f.name("source", o.source.name, names, "the data set");
+  f.name("source", o.source.name, names_in(data_sources()), "the data set");
   std::string path = o.source.path.string();
   f.text("path", path, "its directory or file, if not where `skein data list` finds it");
   o.source.path = path;
-  f.choice("partition", o.partition.kind, Names3{"labels", "dirichlet", "iid"}, "who collects which labels");
+  f.choice("partition", o.partition.kind, "who collects which labels");
   f.whole("labels_per_cluster", o.partition.labels_per_group, {.low = 1, .high = 256, .whole = true},
           "for labels: how many each cluster sees");
   bind_label_sets(f, o.partition.label_sets);
@@ -269,7 +257,7 @@ void bind_drift_rate(Fields& f, DriftRateOptions& o, std::string_view name, std:
 }
 
 void bind_drift(Fields& f, DriftOptions& o) {
-  f.choice("target", o.target, Names3{"permuted", "rotated", "dirichlet"}, "what a label mix moves towards");
+  f.choice("target", o.target, "what a label mix moves towards");
   f.real("dirichlet_concentration", o.dirichlet_concentration, {.low = 1e-3, .high = 1e6},
          "for dirichlet: small is uneven");
   bind_drift_rate(f, o.label_mix, "label_mix", "Share of new data points whose label changes.");
@@ -285,12 +273,22 @@ void bind_network(Fields& f, NetworkOptions& o) {
           R"(for preset "layers": ["conv 16 2x2", "relu", "pool 2x2 stride 1", "linear 10"])");
 }
 
+void bind_algorithm(Fields& f, Algorithm& o) {
+  std::vector<std::string_view> names = names_in(algorithms());
+  std::string name = o.name;
+  if (std::ranges::find(names, name) == names.end()) {
+    names.push_back(o.name);  // a row of one's own, which no file can choose
+  }
+  f.name("algorithm", name, names, "who averages with whom");
+  if (name != o.name) {
+    o = algorithm(name);
+  }
+}
+
 void bind_learning(Fields& f, LearningOptions& o) {
-  f.choice("algorithm", o.algorithm, Names6{"hn_pfl", "h_fl", "fed_avg", "per_fed_avg", "local", "central"},
-           "who averages with whom");
-  f.choice("meta_gradient", o.meta_gradient, Names3{"first_order", "hessian_free", "exact"},
-           "form of the meta-gradient");
-  f.choice("local_step", o.local_step, Names2{"mini_batch", "epoch"}, "what one local iteration is");
+  bind_algorithm(f, o.algorithm);
+  f.choice("meta_gradient", o.meta_gradient, "form of the meta-gradient");
+  f.choice("local_step", o.local_step, "what one local iteration is");
   f.real("step", o.step, small_step, "step size of plain gradient steps (h_fl, fed_avg, local, central)");
   f.real("inner_step", o.inner_step, small_step, "step size of the inner gradient step eta_1");
   f.real("meta_step", o.meta_step, small_step,
@@ -316,7 +314,7 @@ void bind_learning(Fields& f, LearningOptions& o) {
            "data points of a worker in `skein train`; a list has one number per worker");
   f.flag("redraw", o.redraw, "draw each worker's data anew for every local round (local_period iterations)");
   f.choice(
-      "personalisation", o.personalisation, Names2{"step", "epoch"},
+      "personalisation", o.personalisation,
       "how models become the swarm's own: one gradient step, or one more local iteration, at the end only");
   std::string initial_model = o.initial_model.string();
   f.text("initial_model", initial_model,
@@ -342,7 +340,7 @@ void bind_learning(Fields& f, LearningOptions& o) {
 
 void bind_offloading(Fields& f, OffloadingOptions& o) {
   f.name("method", o.method, offloader_names(), "how the leader decides");
-  f.choice("battery", o.battery, std::array<std::string_view, 2>{"even", "joint"},
+  f.choice("battery", o.battery,
            "local rounds of a global round: an even part of the battery each, or all as one problem");
   f.real("learning_weight", o.learning_weight, ratio,
          "weight of learning against energy: the paper's 1 - theta");
@@ -350,7 +348,7 @@ void bind_offloading(Fields& f, OffloadingOptions& o) {
   f.real("mismatch_weight", o.mismatch_weight, non_negative, "theta_2, of the cluster mismatch's bound");
   f.real("growth_limit", o.growth_limit, Range{.low = 1.0},
          "growth of the bound with the periods beyond this is tempered, to less than twice this");
-  f.choice("constants", o.constants, Names2{"given", "measured"},
+  f.choice("constants", o.constants,
            "of the bounds, in a mission: learning.bound, or as the core network measures them");
   f.number("point_kbit", o.point_size, "size of a data point, 1 kbit = 1000 bit");
   f.number("model_kbit", o.model_size, "size of a model");
@@ -368,7 +366,7 @@ void bind_reward(Fields& f, RewardOptions& o) {
          "of a swarm at a station, in place of c_1 O; the paper has none, at 0 it pays to stay there");
   f.flag("zero_on_violation", o.zero_on_violation,
          "with a swarm below its threshold only penalties count, as published");
-  f.choice("gradient_form", o.gradient, Names2{"capped_age", "bound"},
+  f.choice("gradient_form", o.gradient,
            "G of an unvisited cluster: min(age, age_cap) drift as published, or the paper's lemma");
   f.real("age_cap", o.age_cap, {.low = 1, .high = 1e6}, "for capped_age: sequences");
   f.real("visited_gradient", o.visited_gradient, non_negative,
@@ -441,16 +439,9 @@ void bind_planning(Fields& f, PlanningOptions& o) {
 
 void bind_faults(Fields& f, FaultOptions& o) {
   f.texts("list", o.list, R"(like "3 worker 1.2 for 2", "5.1 leader 2", "4 link 1 0.25": docs/faults.md)");
-  constexpr std::array<std::string_view, fault_kind_names.size()> keys{
-      "worker_rate", "coordinator_rate",  "leader_rate", "device_rate",
-      "link_rate",   "access_point_rate", "update_rate", "battery_rate"};
-  for (std::size_t kind = 0; kind < keys.size(); ++kind) {
-    f.real(keys[kind], o.rates[kind], ratio,
-           fmt::format("probability per sequence, of each {}", kind == 4 || kind == 6 ? "swarm"
-                                                               : kind == 7            ? "UAV"
-                                                               : fault_kind_names[kind] == "access_point"
-                                                                   ? "access point"
-                                                                   : fault_kind_names[kind]));
+  for (const FaultKindRow& row : fault_kinds()) {
+    f.real(row.rate_key, o.rates[static_cast<std::size_t>(row.kind)], ratio,
+           fmt::format("probability per sequence, of each {}", name_of(row.target)));
   }
   f.real("for_good", o.for_good, ratio, "share of UAVs lost at a rate that never come back");
   f.number("duration_sequences", o.duration, "of the others, and of every other fault at a rate");

@@ -183,7 +183,7 @@ TEST_F(BoundStudyTest, TheSameBitsForAnyNumberOfThreads) {
 TEST_F(BoundStudyTest, SaysWhereItIsNotTheScenario) {
   LearningOptions other = options(1, 1);
   EXPECT_TRUE(study_bounds(setup(other), pool_).notes.empty());
-  other.algorithm = LearningAlgorithm::h_fl;
+  other.algorithm = algorithm("h_fl");
   other.local_step = LocalStep::epoch;
   other.step_schedule = {{0.0, 0.1}};
   other.meta_step = 0.02;  // above 1 / (6 * 20)

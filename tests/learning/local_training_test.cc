@@ -17,9 +17,9 @@ constexpr std::uint64_t seed = 9;
 
 class LocalTrainingTest : public ::testing::Test {
  protected:
-  LocalTraining training(const LearningOptions& options, bool meta) const {
-    return LocalTraining({.options = options,
-                          .meta = meta,
+  LocalTraining training(LearningOptions options, bool meta) const {
+    options.algorithm = algorithm(meta ? "hn_pfl" : "h_fl");
+    return LocalTraining({.options = std::move(options),
                           .data = &problem_.data.train,
                           .pools = &problem_.pools,
                           .seed = seed});
@@ -83,7 +83,8 @@ TEST_F(LocalTrainingTest, SeesFeaturesAsTheyHaveDrifted) {
                          std::span(values).subspan(i * stored.shape.size(), stored.shape.size()));
       }
       Model expected = *problem_.initial();
-      LocalTraining({.options = options, .meta = meta, .data = &changed, .seed = seed})
+      options.algorithm = algorithm(meta ? "hn_pfl" : "h_fl");
+      LocalTraining({.options = options, .data = &changed, .seed = seed})
           .run(same, round, workspace_, expected);
       const Model drifted = run(options, meta, task, round);
       EXPECT_TRUE(same_bits(drifted, expected));

@@ -56,7 +56,8 @@ struct Form {
 class TrainerContract : public ::testing::TestWithParam<Form> {
  protected:
   static LearningOptions options() {
-    return {.meta_gradient = GetParam().meta_gradient,
+    return {.algorithm = algorithm(GetParam().meta ? "hn_pfl" : "h_fl"),
+            .meta_gradient = GetParam().meta_gradient,
             .local_step = GetParam().local_step,
             .step = 0.05,
             .inner_step = 0.02,
@@ -73,12 +74,9 @@ class TrainerContract : public ::testing::TestWithParam<Form> {
   auto with_trainer(std::size_t threads, const Use& use) const {
     ThreadPool pool(threads);
     Workspaces workspaces(problem_.network);
-    SwarmTrainer trainer({.options = options(),
-                          .meta = GetParam().meta,
-                          .data = &problem_.data.train,
-                          .pools = &problem_.pools,
-                          .seed = 4},
-                         workspaces, pool);
+    SwarmTrainer trainer(
+        {.options = options(), .data = &problem_.data.train, .pools = &problem_.pools, .seed = 4}, workspaces,
+        pool);
     return use(trainer);
   }
   std::vector<SwarmUpdate> train(const std::vector<SwarmTask>& tasks, std::size_t threads = 1) const {
@@ -238,12 +236,13 @@ TEST(SwarmTrainer, SquaredMetaGradientByHand) {
 // One worker's divergence ends the round, and it is the same one for any number of threads.
 TEST(SwarmTrainer, TheFirstDivergenceIsReported) {
   const SmallProblem problem;
-  const LearningOptions options{.step = 1e25, .batch_sizes = {4, 4, 4}, .local_period = 4};
+  const LearningOptions options{
+      .algorithm = algorithm("h_fl"), .step = 1e25, .batch_sizes = {4, 4, 4}, .local_period = 4};
   const std::vector<SwarmTask> tasks = problem.tasks({2, 3}, options);
   for (const std::size_t threads : {1U, 2U, 3U}) {
     ThreadPool pool(threads);
     Workspaces workspaces(problem.network);
-    SwarmTrainer trainer({.options = options, .meta = false, .data = &problem.data.train}, workspaces, pool);
+    SwarmTrainer trainer({.options = options, .data = &problem.data.train}, workspaces, pool);
     try {
       trainer.train(tasks, {});
       ADD_FAILURE() << "nothing was thrown";

@@ -57,7 +57,7 @@ struct SmallRun {
   }
 };
 
-LearningOptions quick_options(LearningAlgorithm which) {
+LearningOptions quick_options(const Algorithm& which) {
   return {.algorithm = which,
           .step = 0.1,
           .inner_step = 0.02,
@@ -69,7 +69,7 @@ LearningOptions quick_options(LearningAlgorithm which) {
           .gradient_points = 16};
 }
 
-class EveryAlgorithm : public ::testing::TestWithParam<LearningAlgorithm> {};
+class EveryAlgorithm : public ::testing::TestWithParam<Algorithm> {};
 
 TEST_P(EveryAlgorithm, GivesTheSameBitsForAnyNumberOfThreads) {
   for (const LocalStep form : {LocalStep::mini_batch, LocalStep::epoch}) {
@@ -102,7 +102,7 @@ TEST_P(EveryAlgorithm, Learns) {
   EXPECT_LT(last.mean_personalised()->loss, 0.5 * first.mean_personalised()->loss);
   EXPECT_GT(last.mean_personalised()->accuracy, 0.9);
   EXPECT_LT(*last.training_loss, first.global.loss);
-  const bool alone = algorithm(GetParam()).topology == Topology::swarms;
+  const bool alone = GetParam().shared == Sharing::nothing;
   EXPECT_EQ(result.global.empty(), alone);
   if (!alone) {
     EXPECT_LT(last.global.loss, 0.8 * first.global.loss);
@@ -112,7 +112,7 @@ TEST_P(EveryAlgorithm, Learns) {
 TEST_P(EveryAlgorithm, TimeAndEnergyGrow) {
   const SmallRun run({2, 2});
   const TrainingResult result = run.train(quick_options(GetParam()));
-  const bool pooled = algorithm(GetParam()).topology == Topology::pooled;
+  const bool pooled = GetParam().topology == Topology::pooled;
   for (std::size_t i = 1; i < result.records.size(); ++i) {
     const TrainingRecord& record = result.records[i];
     EXPECT_EQ(record.iteration, 4 * i);
@@ -162,30 +162,34 @@ TEST_P(EveryAlgorithm, EndsWhereItsTargetIsReached) {
   EXPECT_EQ(early.personalised.size(), 2U);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EveryAlgorithm,
-                         ::testing::Values(LearningAlgorithm::hn_pfl, LearningAlgorithm::h_fl,
-                                           LearningAlgorithm::fed_avg, LearningAlgorithm::per_fed_avg,
-                                           LearningAlgorithm::local, LearningAlgorithm::central));
+// A row of one's own keeps the same promises: Per-FedAvg within each swarm, and no more.
+const Algorithm own_row{.name = "personal_swarms", .title = "swarms alone", .shared = Sharing::nothing};
+
+std::vector<Algorithm> all_rows() {
+  std::vector<Algorithm> rows(algorithms().begin(), algorithms().end());
+  rows.push_back(own_row);
+  return rows;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryAlgorithm, ::testing::ValuesIn(all_rows()),
+                         [](const auto& row) { return row.param.name; });
 
 TEST(Training, AlgorithmsByName) {
-  EXPECT_EQ(algorithm(LearningAlgorithm::hn_pfl).name, "hn_pfl");
-  EXPECT_EQ(algorithm(LearningAlgorithm::h_fl).name, "h_fl");
-  EXPECT_EQ(algorithm(LearningAlgorithm::fed_avg).name, "fed_avg");
-  EXPECT_EQ(algorithm(LearningAlgorithm::per_fed_avg).name, "per_fed_avg");
-  EXPECT_EQ(algorithm(LearningAlgorithm::local).name, "local");
-  EXPECT_EQ(algorithm(LearningAlgorithm::central).name, "central");
+  for (const char* name : {"hn_pfl", "h_fl", "fed_avg", "per_fed_avg", "local", "central"}) {
+    EXPECT_EQ(algorithm(name).name, name);
+  }
+  EXPECT_EQ(algorithm("hn_pfl"), Algorithm{});
+  EXPECT_EQ(algorithms().size(), 6U);
 }
 
 // A hierarchy with one swarm and a global aggregation after each local one is a star.
 TEST(Training, AHierarchyOfOneSwarmIsAStar) {
   const SmallRun run({4});
-  for (const auto& [hierarchy, star] :
-       {std::pair{LearningAlgorithm::h_fl, LearningAlgorithm::fed_avg},
-        std::pair{LearningAlgorithm::hn_pfl, LearningAlgorithm::per_fed_avg}}) {
-    LearningOptions options = quick_options(hierarchy);
+  for (const auto& [hierarchy, star] : {std::pair{"h_fl", "fed_avg"}, std::pair{"hn_pfl", "per_fed_avg"}}) {
+    LearningOptions options = quick_options(algorithm(hierarchy));
     options.global_period = 1;
     const TrainingResult one = run.train(options);
-    options.algorithm = star;
+    options.algorithm = algorithm(star);
     const TrainingResult other = run.train(options);
     EXPECT_TRUE(same_bits(one.global, other.global));
     EXPECT_EQ(metrics_csv(one.records, 1), metrics_csv(other.records, 1));
@@ -195,16 +199,16 @@ TEST(Training, AHierarchyOfOneSwarmIsAStar) {
 // One worker in all: with or without swarms, and in one place, the same steps are taken.
 TEST(Training, OneWorkerIsAllThereIs) {
   const SmallRun run({1});
-  const TrainingResult hierarchy = run.train(quick_options(LearningAlgorithm::h_fl));
-  for (const LearningAlgorithm other : {LearningAlgorithm::fed_avg, LearningAlgorithm::central}) {
-    EXPECT_TRUE(same_bits(run.train(quick_options(other)).global, hierarchy.global));
+  const TrainingResult hierarchy = run.train(quick_options(algorithm("h_fl")));
+  for (const char* other : {"fed_avg", "central"}) {
+    EXPECT_TRUE(same_bits(run.train(quick_options(algorithm(other))).global, hierarchy.global));
   }
 }
 
 // Unequal data: a hierarchy gives swarms equal weight, a star gives them weight by data.
 TEST(Training, GlobalAveragesAreWeightedByTopology) {
   const SmallRun run({1, 3});
-  LearningOptions options = quick_options(LearningAlgorithm::local);
+  LearningOptions options = quick_options(algorithm("local"));
   options.local_step = LocalStep::epoch;
   options.local_period = 1;
   options.global_period = 1;
@@ -220,8 +224,8 @@ TEST(Training, GlobalAveragesAreWeightedByTopology) {
     ThreadPool pool(1);
     Workspaces workspaces(run.problem.network);
     SwarmTrainer trainer(
-        {.options = options, .meta = false, .data = &run.problem.data.train, .seed = run.setup(options).seed},
-        workspaces, pool);
+        {.options = options, .data = &run.problem.data.train, .seed = run.setup(options).seed}, workspaces,
+        pool);
     std::vector<SwarmTask> tasks;
     std::uint64_t number = 0;
     for (const GroupShare& group : run.split.groups) {
@@ -232,10 +236,11 @@ TEST(Training, GlobalAveragesAreWeightedByTopology) {
     }
     return trainer.train(tasks, {});
   }();
-  for (const LearningAlgorithm which : {LearningAlgorithm::h_fl, LearningAlgorithm::fed_avg}) {
-    options.algorithm = which;
+  for (const char* which : {"h_fl", "fed_avg"}) {
+    options.algorithm = algorithm(which);
     const Model global = run.train(options).global;
-    const double share = which == LearningAlgorithm::h_fl ? 0.5 : points[0] / (points[0] + points[1]);
+    const double share =
+        options.algorithm.weights == MergeWeights::equal ? 0.5 : points[0] / (points[0] + points[1]);
     for (std::size_t i = 0; i < global.size(); ++i) {
       ASSERT_NEAR(global[i],
                   share * static_cast<double>(swarm_models[0].model[i]) +
@@ -250,7 +255,7 @@ TEST(Training, ShowsProgressAndRecordsAsItGoes) {
   std::vector<double> fractions;
   std::vector<std::size_t> iterations;
   ThreadPool pool(2);
-  LearningOptions options = quick_options(LearningAlgorithm::hn_pfl);
+  LearningOptions options = quick_options(algorithm("hn_pfl"));
   options.iterations = 8;
   run_training(run.setup(options), pool,
                {.record = [&](const TrainingRecord& record) { iterations.push_back(record.iteration); },
@@ -263,7 +268,7 @@ TEST(Training, ShowsProgressAndRecordsAsItGoes) {
 
 TEST(Training, RecordsUpToADivergenceAreThere) {
   const SmallRun run({2, 1});
-  LearningOptions options = quick_options(LearningAlgorithm::h_fl);
+  LearningOptions options = quick_options(algorithm("h_fl"));
   options.step_schedule = {{0, 0.01}, {8, 1e30}};
   TrainingSetup setup = run.setup(options);
   setup.personalise_always = false;  // after iteration 8 that takes the large step already
@@ -276,14 +281,13 @@ TEST(Training, RecordsUpToADivergenceAreThere) {
 // One absurd step leaves finite parameters, which workers accept, and the test set shows it.
 TEST(Training, WhatIsNoNumberIsNeverRecorded) {
   const SmallRun run({2, 1});
-  for (const LearningAlgorithm which :
-       {LearningAlgorithm::h_fl, LearningAlgorithm::hn_pfl, LearningAlgorithm::local}) {
+  for (const std::string_view which : {"h_fl", "hn_pfl", "local"}) {
     for (const bool personalise_always : {false, true}) {
-      LearningOptions options = quick_options(which);
+      LearningOptions options = quick_options(algorithm(which));
       options.local_period = 1;
       options.global_period = 1;
       options.step_schedule = {{0, 0.01}, {8, 1e30}};
-      options.meta_step = which == LearningAlgorithm::hn_pfl ? 1e30 : options.meta_step;
+      options.meta_step = which == "hn_pfl" ? 1e30 : options.meta_step;
       TrainingSetup setup = run.setup(options);
       setup.personalise_always = personalise_always;
       std::vector<TrainingRecord> records;
@@ -307,7 +311,7 @@ TEST(Training, AStartBeyondNumbersIsADivergence) {
   std::size_t num_records = 0;
   ThreadPool pool(1);
   try {
-    run_training(run.setup(quick_options(LearningAlgorithm::h_fl)), pool,
+    run_training(run.setup(quick_options(algorithm("h_fl"))), pool,
                  {.record = [&](const auto&) { ++num_records; }});
     ADD_FAILURE() << "nothing was thrown";
   } catch (const Divergence& divergence) {
