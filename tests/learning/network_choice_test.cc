@@ -145,7 +145,7 @@ TEST(ScenarioNetwork, LayersAndPresetGoTogether) {
 
 TEST(ScenarioNetwork, AnImpossibleOneIsThrownUnderItsKey) {
   Scenario scenario;
-  EXPECT_THAT(network_faults(scenario), IsEmpty());
+  EXPECT_THAT(network_faults(scenario.learning.network, scenario.data.source), IsEmpty());
   scenario.learning.network = {.preset = "layers", .layers = {"linear 3"}};
   EXPECT_THROW(build_architecture(scenario.learning.network, scenario.data.source), InputError);
 }
