@@ -80,8 +80,8 @@ std::vector<std::string> random_settings(RandomStream& random, bool with_faults)
                                     "planning.local_periods=[1, 2]",
                                     "planning.global_periods=[1]"};
   if (with_faults) {
-    for (const std::string_view kind : fault_kind_names) {
-      settings.push_back(fmt::format("faults.{}_rate={}", kind, random.uniform(0.0, 0.25)));
+    for (const FaultKindRow& kind : fault_kinds()) {
+      settings.push_back(fmt::format("faults.{}={}", kind.rate_key, random.uniform(0.0, 0.25)));
     }
     settings.push_back(fmt::format("faults.for_good={}", random.uniform(0.0, 0.5)));
   }
@@ -300,7 +300,7 @@ class RandomMission {
 
 TEST(RandomMissions, WithFaultsEverythingAddsUp) {
   std::size_t below = 0, trained = 0, rejected = 0, unreachable = 0, idle = 0;
-  std::array<std::size_t, fault_kind_names.size()> kinds{};
+  std::array<std::size_t, num_fault_kinds> kinds{};
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     RandomMission mission(seed, true);
