@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite';
 
-// One script and one style with fixed names: the program puts them together (apps/skein/report.cc, serve.cc).
+// One script and one style with fixed names: they are put together elsewhere (skein/mission/report.cc, adapters/http/dashboard.cc).
 export default defineConfig({
   build: {
     target: 'es2020',

@@ -13,13 +13,13 @@
 #include <mutex>
 #include <optional>
 
-#include "chart.h"
-#include "csv.h"
-#include "headline.h"
 #include "progress.h"
+#include "skein/base/chart.h"
+#include "skein/base/csv.h"
 #include "skein/base/digest.h"
 #include "skein/base/file.h"
 #include "skein/base/interval.h"
+#include "skein/mission/headline_numbers.h"
 #include "surrogate.h"
 #include "sweep.h"
 #include "text_table.h"

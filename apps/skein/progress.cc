@@ -65,6 +65,15 @@ Progress::~Progress() {
   }
 }
 
+ProgressListener Progress::listener() {
+  if (!visible_) {
+    return {};
+  }
+  return [this](std::string_view stage, double fraction, std::string_view detail) {
+    show(stage, fraction, detail);
+  };
+}
+
 void Progress::show(std::string_view stage, double fraction, std::string_view detail) {
   const Clock::time_point now = Clock::now();
   if (stage != stage_) {

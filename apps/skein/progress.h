@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "command.h"
+#include "skein/mission/progress.h"
 
 namespace skein::app {
 
@@ -21,6 +22,8 @@ class Progress {
 
   // How far a stage is, from 0 to 1, and what else is worth knowing of it.
   void show(std::string_view stage, double fraction, std::string_view detail = "");
+  // Shows what it is told; there is none where nobody sees it. The line must outlive it.
+  ProgressListener listener();
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -1,84 +1,63 @@
 #include <fmt/format.h>
 
-#include "mission_run.h"
-#include "page.h"
+#include "command.h"
+#include "progress.h"
+#include "ranks.h"
+#include "skein/mission/headline_numbers.h"
+#include "skein/mission/mission_run.h"
+#include "skein/mission/page.h"
+#include "skein/simulation/mission_files.h"
 #include "text_table.h"
-#include "world_view.h"
 
 namespace skein::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
-std::string percent(double share) { return fmt::format("{:.1f}", 100.0 * share); }
-
-void print_headline(const Headline& h) {
+void print_headline(const MissionRun& mission, const fs::path& directory) {
+  const Headline headline = mission.headline();
+  const Scenario& scenario = mission.scenario();
   TextTable table({"<headline", "value", "<unit"});
-  table.add({"accuracy of clusters' models, mean over time", percent(h.mean_accuracy), "%"});
-  table.add({"of the worst cluster", percent(h.worst_accuracy), "%"});
-  table.add({"at the end", percent(h.last_accuracy), "%"});
-  table.add({"age of models, mean", fmt::format("{:.2f}", h.mean_age), "sequences"});
-  table.add({"energy", fmt::format("{:.1f}", h.energy_j / 1e3), "kJ"});
-  for (const auto& [kind, joules] : h.energy_by_kind_j) {
-    table.add({"  " + kind,
-               joules < 100.0 ? fmt::format("{:.4f}", joules / 1e3) : fmt::format("{:.1f}", joules / 1e3),
-               "kJ"});
+  for (const HeadlineLine& line : headline_lines(headline)) {
+    table.add({line.line, line.value, line.unit});
   }
-  table.add({"visits to clusters", fmt::format("{}", h.visits), ""});
-  table.add({"visits to stations", fmt::format("{}", h.recharges), ""});
-  table.add({"flown by swarms", fmt::format("{:.1f}", h.distance_m / 1e3), "km"});
-  table.add({"data sent", fmt::format("{:.1f}", h.data_bits / 8e6), "MB"});
-  table.add({"models sent", fmt::format("{:.1f}", h.model_bits / 8e6), "MB"});
-  table.add({"simulated time", fmt::format("{:.0f}", h.duration_s), "s"});
-  table.add({"swarms below their threshold", fmt::format("{}", h.below_threshold), ""});
-  if (h.faults > 0) {
-    table.add({"faults and their consequences (events.jsonl)", fmt::format("{}", h.faults), ""});
-    table.add({"models rejected by the core network", fmt::format("{}", h.rejected_updates), ""});
-    table.add({"models that found no access point", fmt::format("{}", h.unreachable_updates), ""});
-    table.add({"visits without training", fmt::format("{}", h.idle_visits), ""});
+  fmt::print("{}, seed {}: {} training sequences, planner {}\n\n{}", scenario.run.name, scenario.run.seed,
+             headline.sequences, scenario.planning.planner, table.text());
+  fmt::print(
+      "\nWrote scenario.toml, sequences.csv, clusters.csv, swarms.csv, energy.csv, events.jsonl,\n"
+      "trajectory.geojson, summary.json, manifest.json, models and a checkpoint to {}\n",
+      directory.string());
+  if (const fs::path report = directory / mission_file::report; fs::exists(report)) {
+    fmt::print("See it: open {} in a browser\n", report.string());
+  } else {
+    fmt::print("No report.html: {}\n", page_missing);
   }
-  fmt::print("{}", table.text());
 }
 
-// By the first process, which alone has the results.
-void report(const CommonOptions& options, const MissionRun& mission, const fs::path& directory) {
-  if (!crew().is_first()) {
-    return;
-  }
-  if (options.json()) {
-    Json summary = summary_of(mission.scenario(), mission.headline());
-    summary["directory"] = directory.string();
-    fmt::print("{}\n", summary.dump(1));
-  } else if (options.talks()) {
-    fmt::print("{}, seed {}: {} training sequences, planner {}\n\n", mission.scenario().run.name,
-               mission.scenario().run.seed, mission.headline().sequences,
-               mission.scenario().planning.planner);
-    print_headline(mission.headline());
-    fmt::print(
-        "\nWrote scenario.toml, sequences.csv, clusters.csv, swarms.csv, energy.csv, events.jsonl,\n"
-        "trajectory.geojson, summary.json, manifest.json, models and a checkpoint to {}\n",
-        directory.string());
-    if (fs::exists(directory / "report.html")) {
-      fmt::print("See it: open {} in a browser\n", (directory / "report.html").string());
-    } else {
-      fmt::print("No report.html: {}\n", page_missing);
+// From the start or from the last checkpoint, as `fly` says; the first process alone has the results.
+void run_mission(const CommonOptions& options, const Scenario& scenario, const fs::path& directory,
+                 void (MissionRun::*fly)()) {
+  with_file_named(options, [&] {
+    Progress progress(options, scenario.run.name);
+    MissionRun mission(scenario, directory,
+                       {.num_threads = options.threads, .crew = crew(), .progress = progress.listener()});
+    (mission.*fly)();
+    if (!crew().is_first()) {
+      return;
     }
-  }
+    if (options.json()) {
+      nlohmann::ordered_json summary = summary_of(scenario, mission.headline());
+      summary["directory"] = directory.string();
+      fmt::print("{}\n", summary.dump(1));
+    } else if (options.talks()) {
+      print_headline(mission, directory);
+    }
+  });
 }
 
 void run(const CommonOptions& options) {
   const Scenario scenario = load(options);
-  const fs::path directory = output_directory(options, scenario);
-  with_file_named(options, [&] {
-    // Refuses what is wrong before anything is written.
-    MissionRun mission(options, scenario, directory, crew());
-    if (crew().is_first()) {
-      write_world(sample(scenario, options), scenario, directory);
-    }
-    mission.run(false);
-    report(options, mission, directory);
-  });
+  run_mission(options, scenario, output_directory(options, scenario), &MissionRun::run);
 }
 
 struct ResumeOptions {
@@ -88,25 +67,21 @@ struct ResumeOptions {
 
 void resume(const ResumeOptions& options) {
   const fs::path directory = options.directory;
+  const fs::path scenario = directory / mission_file::scenario;
   if (!options.common.out.empty()) {
     throw InputError({"", "--out", options.common.out,
                       "a mission goes on in its own directory, " + directory.string() +
                           ": to have it elsewhere, copy that one first"});
   }
-  if (crew().is_first() && !fs::exists(directory / "checkpoint.bin")) {
-    const fs::path scenario = directory / "scenario.toml";
+  if (crew().is_first() && !fs::exists(directory / mission_file::checkpoint)) {
     throw InputError({directory.string(), "", "",
                       fs::exists(scenario)
                           ? "has no checkpoint yet: start again with `skein run " + scenario.string() + "`"
                           : "is not the directory of a mission, or one that has no checkpoint yet"});
   }
   CommonOptions common = options.common;
-  common.scenario = (directory / "scenario.toml").string();
-  with_file_named(common, [&] {
-    MissionRun mission(common, load(common), directory, crew());
-    mission.run(true);
-    report(common, mission, directory);
-  });
+  common.scenario = scenario.string();
+  run_mission(common, with_file_named(common, [&] { return load(common); }), directory, &MissionRun::resume);
 }
 
 }  // namespace

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
-#include "csv.h"
-#include "headline.h"
+#include "skein/base/csv.h"
 #include "skein/base/expect.h"
 #include "skein/base/file.h"
 #include "skein/base/interval.h"
+#include "skein/mission/headline_numbers.h"
 #include "sweep.h"
 #include "text_table.h"
 
@@ -185,8 +185,8 @@ std::string SweepTable::text() const {
     headers.push_back("<" + key);
   }
   headers.emplace_back("seeds");
-  for (const HeadlineNumber& number : headline_numbers()) {
-    headers.emplace_back(number.title);
+  for (const HeadlineNumber& number : headline_columns()) {
+    headers.emplace_back(number.column);
   }
   TextTable table(headers);
   for (std::size_t cell = 0; cell < grid.cells.size(); ++cell) {
@@ -194,7 +194,7 @@ std::string SweepTable::text() const {
     const std::size_t finished = finished_in(*this, cell);
     row.push_back(finished == grid.seeds.size() ? fmt::format("{}", finished)
                                                 : fmt::format("{} of {}", finished, grid.seeds.size()));
-    for (const HeadlineNumber& number : headline_numbers()) {
+    for (const HeadlineNumber& number : headline_columns()) {
       const std::vector<double> list = values(cell, number.name);
       if (list.empty()) {
         row.emplace_back("-");

@@ -1,12 +1,12 @@
 #include <mutex>
 
-#include "mission_run.h"
+#include "ranks.h"
 #include "skein/base/digest.h"
 #include "skein/base/directory_lock.h"
 #include "skein/base/file.h"
 #include "skein/learning/trainer.h"
+#include "skein/mission/mission_run.h"
 #include "sweep.h"
-#include "world_view.h"
 
 namespace skein::app {
 namespace {
@@ -43,12 +43,13 @@ PointStatus run_point(const Sweep& sweep, std::size_t point) {
     const bool begun = fs::exists(place / "checkpoint.bin") && fs::exists(file) &&
                        read_file(file, std::size_t{1} << 24U) == resolved;
     return with_file_named(options, [&] {
-      MissionRun mission(options, scenario, place, alone());
+      MissionRun mission(scenario, place, {.num_threads = options.threads});
       if (!begun) {
-        fs::remove(place / "checkpoint.bin");
-        write_world(sample(scenario, options), scenario, place);
+        fs::remove(place / "checkpoint.bin");  // first: it would not be of the scenario beside it
+        mission.run();
+      } else {
+        mission.resume();
       }
-      mission.run(begun);
       return PointStatus::finished;
     });
   } catch (const Divergence& divergence) {

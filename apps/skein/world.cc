@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "skein/mission/world_files.h"
 #include "skein/world/world_json.h"
 #include "world_view.h"
 
@@ -18,7 +19,7 @@ void show_world(const CommonOptions& options) {
   const Scenario scenario = load(options);
   const SampledWorld sampled = sample(scenario, options);
   const std::filesystem::path directory = output_directory(options, scenario);
-  write_world(sampled, scenario, directory);
+  write_world(sampled.world, sampled.links, scenario, directory);
   if (options.json()) {
     fmt::print("{}", world_json(sampled.world, sampled.links));
   } else if (options.talks()) {

@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "skein/base/file.h"
 #include "skein/base/input_fault.h"
 #include "skein/mission/build.h"
+#include "skein/mission/world_files.h"
 #include "skein/world/energy.h"
-#include "skein/world/map_svg.h"
-#include "skein/world/world_json.h"
 #include "text_table.h"
 
 namespace skein::app {
@@ -39,10 +37,7 @@ SampledWorld sample(const Scenario& scenario, const CommonOptions& options) {
   ThreadPool pool(options.threads);
   SampledWorld sampled;
   sampled.world = with_file_named(options, [&] { return build_world(scenario, pool); });
-  sampled.links.resize(sampled.world.swarms.size());
-  pool.parallel_for(sampled.links.size(), [&](std::size_t u) {
-    sampled.links[u] = swarm_links(sampled.world, u, sampled.world.swarms[u].start_cluster, 0);
-  });
+  sampled.links = first_links(sampled.world, pool);
   return sampled;
 }
 
@@ -192,14 +187,6 @@ std::string terminal_map(const SampledWorld& sampled) {
          fmt::format(
              "  one character is {:.0f} m across; C: cluster, R: recharging station, A: access point\n",
              per_column);
-}
-
-void write_world(const SampledWorld& sampled, const Scenario& scenario,
-                 const std::filesystem::path& directory) {
-  write_file(directory / "scenario.toml", resolved_scenario(scenario));
-  write_file(directory / "world.json", world_json(sampled.world, sampled.links));
-  write_file(directory / "world.geojson", world_geojson(sampled.world, sampled.links));
-  write_file(directory / "world.svg", world_svg(sampled.world, sampled.links));
 }
 
 }  // namespace skein::app

@@ -1,7 +1,6 @@
-// A sampled world, shown to people and written to files.
+// A sampled world, shown to people.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -26,9 +25,5 @@ std::string link_table(const SampledWorld& sampled);
 std::string energy_table(const SampledWorld& sampled, const Scenario& scenario);
 // The map in characters.
 std::string terminal_map(const SampledWorld& sampled);
-
-// Writes world.json, world.geojson, world.svg and the resolved scenario.toml.
-void write_world(const SampledWorld& sampled, const Scenario& scenario,
-                 const std::filesystem::path& directory);
 
 }  // namespace skein::app

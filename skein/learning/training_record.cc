@@ -2,16 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
-
+#include "skein/base/csv.h"
 #include "skein/base/expect.h"
 
 namespace skein {
-namespace {
-
-std::string percent(double share) { return fmt::format("{}", 100.0 * share); }
-
-}  // namespace
 
 Energy TrainingRecord::total_energy() const {
   Energy sum;
@@ -37,39 +31,38 @@ Evaluation mean_of(std::span<const Evaluation> evaluations) {
 }
 
 std::string metrics_csv(std::span<const TrainingRecord> records, std::size_t num_swarms) {
-  std::string text = "iteration,simulated_s,energy_J";
-  auto out = std::back_inserter(text);
-  for (const EnergyKind kind : all_energy_kinds) {
-    fmt::format_to(out, ",{}_J", to_string(kind));
-  }
-  text +=
-      ",accuracy_percent,loss_nats,training_loss_nats,squared_meta_gradient,personalised_accuracy_percent,"
-      "personalised_loss_nats";
-  for (std::size_t u = 1; u <= num_swarms; ++u) {
-    fmt::format_to(out, ",swarm_{0}_accuracy_percent,swarm_{0}_loss_nats", u);
-  }
-  text += '\n';
-  const auto number_or_nothing = [](const std::optional<double>& number) {
-    return number ? fmt::format("{}", *number) : "";
+  using Row = const TrainingRecord&;
+  using Maybe = std::optional<double>;
+  Columns<TrainingRecord> columns{
+      {"iteration", [](Row r) { return r.iteration; }},
+      {"simulated_s", [](Row r) { return r.elapsed.si(); }},
+      {"energy_J", [](Row r) { return r.total_energy().si(); }},
   };
-  for (const TrainingRecord& record : records) {
-    fmt::format_to(out, "{},{},{}", record.iteration, record.elapsed.si(), record.total_energy().si());
-    for (const Energy part : record.energy) {
-      fmt::format_to(out, ",{}", part.si());
-    }
-    fmt::format_to(out, ",{},{},{},{}", percent(record.global.accuracy), record.global.loss,
-                   number_or_nothing(record.training_loss), number_or_nothing(record.squared_meta_gradient));
-    std::vector<Evaluation> own;
-    if (const auto mean = record.mean_personalised()) {
-      own.push_back(*mean);
-    }
-    own.insert(own.end(), record.personalised.begin(), record.personalised.end());
-    for (std::size_t i = 0; i <= num_swarms; ++i) {
-      text += i < own.size() ? fmt::format(",{},{}", percent(own[i].accuracy), own[i].loss) : ",,";
-    }
-    text += '\n';
+  for (std::size_t kind = 0; kind < all_energy_kinds.size(); ++kind) {
+    columns.add(fmt::format("{}_J", to_string(all_energy_kinds[kind])),
+                [kind](Row r) { return r.energy[kind].si(); });
   }
-  return text;
+  columns.add("accuracy_percent", [](Row r) { return 100.0 * r.global.accuracy; });
+  columns.add("loss_nats", [](Row r) { return r.global.loss; });
+  columns.add("training_loss_nats", [](Row r) { return r.training_loss; });
+  columns.add("squared_meta_gradient", [](Row r) { return r.squared_meta_gradient; });
+  const auto add_evaluation = [&](const std::string& whose, const auto& of) {
+    columns.add(whose + "_accuracy_percent", [of](Row r) {
+      const std::optional<Evaluation> own = of(r);
+      return own ? Maybe(100.0 * own->accuracy) : Maybe();
+    });
+    columns.add(whose + "_loss_nats", [of](Row r) {
+      const std::optional<Evaluation> own = of(r);
+      return own ? Maybe(own->loss) : Maybe();
+    });
+  };
+  add_evaluation("personalised", [](Row r) { return r.mean_personalised(); });
+  for (std::size_t swarm = 0; swarm < num_swarms; ++swarm) {
+    add_evaluation(fmt::format("swarm_{}", swarm + 1), [swarm](Row r) {
+      return swarm < r.personalised.size() ? std::optional(r.personalised[swarm]) : std::nullopt;
+    });
+  }
+  return columns.table(records);
 }
 
 }  // namespace skein

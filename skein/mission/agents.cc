@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "skein/base/csv.h"
 #include "skein/base/directory_lock.h"
 #include "skein/base/expect.h"
 #include "skein/base/file.h"
@@ -23,20 +24,20 @@ bool is_there(Crew& crew, const fs::path& file) {
 }
 
 std::string curve_csv(const Environment& e, const std::vector<CurvePoint>& curve) {
-  std::string text = "iteration,reward,learning_objective,battery_J,violations_per_epoch,exploration,loss";
+  using Row = const CurvePoint&;
+  Columns<CurvePoint> columns{
+      {"iteration", [](Row p) { return p.step; }},
+      {"reward", [](Row p) { return p.reward; }},
+      {"learning_objective", [](Row p) { return p.learning_objective; }},
+      {"battery_J", [](Row p) { return p.battery_j; }},
+      {"violations_per_epoch", [](Row p) { return p.violations; }},
+      {"exploration", [](Row p) { return p.exploration; }},
+      {"loss", [](Row p) { return p.loss; }},
+  };
   for (std::size_t site = 0; site < e.num_sites(); ++site) {
-    text += fmt::format(",visits_{}", e.site_name(site));
+    columns.add("visits_" + e.site_name(site), [site](Row p) { return p.visits[site]; });
   }
-  text += '\n';
-  for (const CurvePoint& p : curve) {
-    text += fmt::format("{},{},{},{},{},{},{}", p.step, p.reward, p.learning_objective, p.battery_j,
-                        p.violations, p.exploration, p.loss);
-    for (const double visits : p.visits) {
-      text += fmt::format(",{}", visits);
-    }
-    text += '\n';
-  }
-  return text;
+  return columns.table(curve);
 }
 
 // Several missions may need the same agent: one trains it, the others wait.

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "skein/simulation/mission_tables.h"
 #include "skein/simulation/records.h"
 #include "skein/world/state.h"
 #include "skein/world/world.h"
@@ -56,21 +58,34 @@ class MissionRecorder {
   void restore(const std::string& bytes);
 
  private:
+  // The files that grow.
+  struct Texts {
+    MissionTables tables{};
+    std::string events, tensorboard;
+  };
   struct Leg {
     double start_s = 0.0, arrival_s = 0.0, finished_s = 0.0;
     std::uint64_t sequence = 0, swarm = 0, from = 0, to = 0;
   };
+  // For the headline.
+  struct Sums {
+    std::vector<double> accuracy_seconds{};  // of each cluster
+    std::vector<double> last_accuracy{};
+    double age = 0.0, reward = 0.0, distance_m = 0.0, data_bits = 0.0, model_bits = 0.0, shortfall_j = 0.0;
+    std::uint64_t sequences = 0, recharges = 0, visits = 0, idle_visits = 0, below_threshold = 0,
+                  messages = 0, refused_messages = 0, faults = 0, rejected_updates = 0,
+                  unreachable_updates = 0;
+  };
+  template <class Recorder, class Visit>
+  static void each_field(Recorder& recorder, const Visit& visit);
+
+  void add_clusters(const SequenceRecord& record);
+  void add_swarms(const SequenceRecord& record);
 
   const World& world_;
-  std::string sequences_, clusters_, swarms_, energy_, events_, tensorboard_;
+  Texts texts_;
   std::vector<Leg> legs_;
-  // Sums for the headline.
-  std::vector<double> accuracy_seconds_;  // of each cluster
-  std::vector<double> last_accuracy_;
-  double age_sum_ = 0.0, reward_sum_ = 0.0, distance_m_ = 0.0, data_bits_ = 0.0, model_bits_ = 0.0,
-         shortfall_j_ = 0.0;
-  std::uint64_t num_sequences_ = 0, recharges_ = 0, visits_ = 0, below_threshold_ = 0, messages_ = 0,
-                refused_ = 0, faults_ = 0, rejected_ = 0, unreachable_ = 0, idle_visits_ = 0;
+  Sums sums_;
 };
 
 }  // namespace skein

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "apps/skein/chart.h"
 #include "apps/skein/ranks.h"
 #include "apps/skein/reproduce/reproduce.h"
 #include "apps/skein/sweep.h"
+#include "skein/base/chart.h"
 #include "skein/base/file.h"
 #include "skein/base/interval.h"
 #include "skein/data/data_source.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "apps/skein/csv.h"
 #include "apps/skein/reproduce/planning_study.h"
+#include "skein/base/csv.h"
 #include "skein/base/file.h"
 #include "skein/base/interval.h"
 #include "skein/learning/curve.h"

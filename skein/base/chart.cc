@@ -1,4 +1,4 @@
-#include "chart.h"
+#include "skein/base/chart.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <iterator>
 #include <limits>
 
-namespace skein::app {
+namespace skein {
 namespace {
 
 constexpr double width = 760.0;
@@ -265,4 +265,4 @@ std::string charts_svg(const std::vector<std::variant<XyChart, BarChart>>& chart
   return page.svg();
 }
 
-}  // namespace skein::app
+}  // namespace skein

@@ -1,4 +1,4 @@
-#include "run_files.h"
+#include "skein/mission/run_files.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -7,9 +7,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
-namespace skein::app {
+namespace skein {
 namespace {
 
 namespace fs = std::filesystem;
@@ -95,10 +96,10 @@ RunFiles read_run_below(const fs::path& root, const std::string& name) {
 }
 
 bool is_run(const fs::path& directory) {
-  return is_plain_file(directory / "scenario.toml") && is_plain_file(directory / "world.json");
+  return is_plain_file(directory / mission_file::scenario) && is_plain_file(directory / mission_file::world);
 }
 
-bool is_finished(const fs::path& directory) { return is_plain_file(directory / "summary.json"); }
+bool is_finished(const fs::path& directory) { return is_plain_file(directory / mission_file::summary); }
 
 std::map<std::string, fs::path> find_runs(const fs::path& root) {
   std::map<std::string, fs::path> runs;
@@ -137,4 +138,4 @@ std::string safe_text(const Json& json) {
   return safe;
 }
 
-}  // namespace skein::app
+}  // namespace skein

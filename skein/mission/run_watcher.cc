@@ -1,9 +1,12 @@
-#include "run_watcher.h"
+#include "skein/mission/run_watcher.h"
 
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <vector>
 
-namespace skein::app {
+#include "skein/mission/run_files.h"
+
+namespace skein {
 namespace {
 
 namespace fs = std::filesystem;
@@ -182,4 +185,4 @@ void RunWatcher::watch() {
   }
 }
 
-}  // namespace skein::app
+}  // namespace skein

@@ -1,4 +1,4 @@
-#include "csv.h"
+#include "skein/base/csv.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "skein/base/file.h"
 
-namespace skein::app {
+namespace skein {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{1} << 30U;
@@ -88,4 +88,4 @@ double CsvFile::number(std::size_t row, std::string_view column) const {
   return value;
 }
 
-}  // namespace skein::app
+}  // namespace skein

@@ -6,17 +6,19 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace skein::app {
+#include "skein/simulation/mission_files.h"
+
+namespace skein {
 
 // What the page is made of. manifest.json is not among it: it has timings, and a report has none.
 inline constexpr std::array<std::string_view, 8> run_file_names{
-    "scenario.toml", "world.json", "sequences.csv", "clusters.csv",
-    "swarms.csv",    "energy.csv", "events.jsonl",  "summary.json"};
+    mission_file::scenario, mission_file::world,  mission_file::sequences, mission_file::clusters,
+    mission_file::swarms,   mission_file::energy, mission_file::events,    mission_file::summary};
 
 struct RunFiles {
   std::string name;                          // empty: what the scenario calls itself
@@ -42,4 +44,4 @@ std::map<std::string, std::filesystem::path> find_runs(const std::filesystem::pa
 // A JSON value as text that may stand anywhere in HTML and in a script, in one line.
 std::string safe_text(const nlohmann::ordered_json& json);
 
-}  // namespace skein::app
+}  // namespace skein

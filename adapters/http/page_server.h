@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string>
 
-namespace skein::app {
+namespace skein {
 
 class PageServer final : public httplib::Server {
  public:
@@ -19,4 +19,4 @@ class PageServer final : public httplib::Server {
   bool process_and_close_socket(socket_t socket) override;
 };
 
-}  // namespace skein::app
+}  // namespace skein

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-namespace skein::app {
+namespace skein {
 
 struct XySeries {
   enum class Style { line, steps, dots };  // steps hold a value until the next one
@@ -35,4 +35,4 @@ struct BarChart {
 // One below the other.
 std::string charts_svg(const std::vector<std::variant<XyChart, BarChart>>& charts);
 
-}  // namespace skein::app
+}  // namespace skein

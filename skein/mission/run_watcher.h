@@ -11,9 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "run_files.h"
-
-namespace skein::app {
+namespace skein {
 
 class RunWatcher {
  public:
@@ -45,4 +43,4 @@ class RunWatcher {
   std::thread thread_;
 };
 
-}  // namespace skein::app
+}  // namespace skein

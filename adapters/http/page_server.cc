@@ -1,4 +1,4 @@
-#include "page_server.h"
+#include "adapters/http/page_server.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-namespace skein::app {
+namespace skein {
 namespace {
 
 using Steady = std::chrono::steady_clock;
@@ -166,4 +166,4 @@ bool PageServer::process_and_close_socket(socket_t socket) {
   return good;
 }
 
-}  // namespace skein::app
+}  // namespace skein
