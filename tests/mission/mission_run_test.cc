@@ -1,0 +1,155 @@
+#include "skein/mission/mission_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+
+#include "skein/base/file.h"
+#include "skein/base/input_fault.h"
+#include "skein/mission/comparison.h"
+#include "skein/mission/headline_numbers.h"
+#include "skein/mission/report.h"
+#include "skein/nn/safetensors.h"
+#include "skein/simulation/mission_files.h"
+#include "tests/temporary_directory.h"
+
+namespace skein {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+// Three training sequences of the smoke mission.
+Scenario small_mission(const std::string& planner = "myopic") {
+  return load_scenario(SKEIN_SOURCE_DIR "/scenarios/smoke.toml",
+                       {.settings = {"run.sequences=3", "planning.planner=" + planner}});
+}
+
+class MissionRuns : public ::testing::Test {
+ protected:
+  // All files below a directory but the manifest, which has timings.
+  [[nodiscard]] std::map<std::string, std::string> files(const std::string& below) const {
+    std::map<std::string, std::string> result;
+    for (const auto& entry : fs::recursive_directory_iterator(at(below))) {
+      if (entry.is_regular_file() && entry.path().filename() != mission_file::manifest) {
+        result[fs::relative(entry.path(), at(below)).string()] =
+            read_file(entry.path(), std::size_t{1} << 28U);
+      }
+    }
+    return result;
+  }
+  [[nodiscard]] fs::path at(const std::string& name) const { return directory_.path() / name; }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(MissionRuns, LeavesItsNumbersAndModels) {
+  MissionRun mission(small_mission(), at("here"), {.num_threads = 1});
+  mission.run();
+  const Headline headline = mission.headline();
+  EXPECT_EQ(headline.sequences, 3U);
+  EXPECT_GT(headline.mean_accuracy, 0.0);
+  const nlohmann::json summary = read_json(at("here") / mission_file::summary);
+  EXPECT_EQ(summary.at("mean_accuracy_percent"), 100.0 * headline.mean_accuracy);
+  EXPECT_EQ(summary.at("energy_J"), headline.energy_j);
+  EXPECT_EQ(summary.at("energy_by_kind").at("travel_J"), headline.energy_by_kind_j.at("travel"));
+  EXPECT_EQ(summary.at("visits"), headline.visits);
+  EXPECT_EQ(summary, nlohmann::json(summary_of(mission.scenario(), headline)));
+
+  const auto saved = [&](const char* file) {
+    return nn::load_network(at("here") / "models" / file).parameters;
+  };
+  EXPECT_EQ(saved("global.safetensors"), mission.global_model());
+  EXPECT_EQ(saved("cluster-2.safetensors"), mission.cluster_model(1));
+  EXPECT_TRUE(is_run(at("here")));
+  EXPECT_TRUE(is_finished(at("here")));
+  EXPECT_EQ(fs::exists(at("here") / mission_file::report), has_page());
+}
+
+// Whoever listens ends it in the middle of the second sequence.
+TEST_F(MissionRuns, GoesOnToTheSameBytes) {
+  MissionRun(small_mission(), at("whole"), {.num_threads = 1}).run();
+  const auto stop = [](std::string_view stage, double fraction, std::string_view) {
+    if (stage == "training sequences" && fraction > 0.4) {
+      throw std::runtime_error("stopped");
+    }
+  };
+  EXPECT_THROW(MissionRun(small_mission(), at("cut"), {.num_threads = 1, .progress = stop}).run(),
+               std::runtime_error);
+  EXPECT_FALSE(is_finished(at("cut")));
+  MissionRun(small_mission(), at("cut"), {.num_threads = 2}).resume();
+  EXPECT_EQ(files("cut"), files("whole"));
+}
+
+TEST_F(MissionRuns, RefusesACheckpointOfAnotherScenario) {
+  MissionRun(small_mission(), at("here"), {.num_threads = 1}).run();
+  MissionRun other(small_mission("sequential"), at("here"), {.num_threads = 1});
+  try {
+    other.resume();
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("is of another scenario"));
+  }
+  EXPECT_THROW(MissionRun(small_mission(), at("nowhere"), {.num_threads = 1}).resume(), InputError);
+}
+
+TEST_F(MissionRuns, TellsWhoListensHowFarItIs) {
+  std::set<std::string> stages, details;
+  const auto listener = [&](std::string_view stage, double fraction, std::string_view detail) {
+    EXPECT_GE(fraction, 0.0);
+    EXPECT_LE(fraction, 1.0);
+    stages.emplace(stage);
+    details.emplace(detail);
+  };
+  MissionRun(small_mission(), at("here"), {.num_threads = 1, .progress = listener}).run();
+  EXPECT_EQ(stages, (std::set<std::string>{"solving configurations", "training sequences"}));
+  EXPECT_THAT(details, Contains(HasSubstr("3 of 3 | ")));
+}
+
+// Stays where it is.
+class Idle final : public Planner {
+ public:
+  explicit Idle(Timing timing) : timing_(timing) {}
+  void begin(std::uint64_t) override {}
+  Plan choose(const Observation& seen) override {
+    return {.destinations = seen.positions, .active = seen.active, .timing = timing_};
+  }
+
+ private:
+  Timing timing_;
+};
+
+TEST_F(MissionRuns, TakesAPlannerOfOnesOwn) {
+  MissionRun mission(small_mission(), at("here"),
+                     {.num_threads = 1, .planner = [](const std::shared_ptr<const Environment>& environment) {
+                        return std::make_unique<Idle>(environment->tables.timings.front());
+                      }});
+  mission.run();
+  EXPECT_EQ(mission.headline().distance_m, 0.0);
+  EXPECT_EQ(mission.headline().visits, 3 * mission.world().swarms.size());
+}
+
+TEST_F(MissionRuns, AreComparedAndReported) {
+  MissionRun first(small_mission(), at("a"), {.num_threads = 1});
+  first.run();
+  MissionRun second(small_mission("sequential"), at("b"), {.num_threads = 1});
+  second.run();
+  const Comparison comparison({at("a").string(), at("b").string()});
+  EXPECT_EQ(comparison.runs()[1].name, "b");
+  EXPECT_EQ(comparison.runs()[1].number("energy_J"), second.headline().energy_j);
+  EXPECT_EQ(comparison.runs()[0].accuracy.back()[0], first.headline().duration_s);
+  ASSERT_EQ(comparison.differing_keys().size(), 1U);
+  EXPECT_EQ(comparison.differing_keys()[0].first, "planning.planner");
+  EXPECT_EQ(comparison.json("picture.svg").at("runs").at(1).at("difference_from_first").at("energy_J"),
+            second.headline().energy_j - first.headline().energy_j);
+  EXPECT_EQ(read_runs({at("a").string(), at("b").string()}).size(), 2U);
+  EXPECT_THROW(read_runs({at("a").string(), at("nowhere").string()}), InputError);
+}
+
+}  // namespace
+}  // namespace skein
