@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "skein/base/csv.h"
@@ -42,11 +41,6 @@ struct UavRow {
 
   [[nodiscard]] const Account& account() const { return state.ledger.account(State::account_of_uav(uav)); }
 };
-
-const char* role_name(Role role) {
-  constexpr std::array names{"leader", "worker", "coordinator"};
-  return names.at(static_cast<std::size_t>(role));
-}
 
 Columns<SequenceRow> make_sequence_columns() {
   using Row = const SequenceRow&;
@@ -131,7 +125,7 @@ Columns<UavRow> make_uav_columns() {
       {"sequence", [](Row r) { return r.record.sequence; }},
       {"uav", [](Row r) { return r.uav + 1; }},
       {"swarm", [](Row r) { return r.world.uavs[r.uav].swarm + 1; }},
-      {"role", [](Row r) { return role_name(r.world.uavs[r.uav].role); }},
+      {"role", [](Row r) { return name_of(r.world.uavs[r.uav].role); }},
       {"battery_J", [](Row r) { return r.record.battery_j[r.uav]; }},
       {"recharged_J", [](Row r) { return to_energy(r.account().recharged).si(); }},
   };
