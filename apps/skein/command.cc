@@ -45,14 +45,15 @@ std::string scenario_name(const CommonOptions& options) {
   return options.scenario.empty() ? "the default mission" : options.scenario;
 }
 
-Scenario load(const CommonOptions& options) {
-  LoadOptions load_options{.settings = options.settings};
-  if (options.seed) {
-    load_options.settings.push_back("run.seed=" + std::to_string(*options.seed));
-  }
-  return options.scenario.empty() ? parse_scenario(default_mission, scenario_name(options), load_options)
-                                  : load_scenario(options.scenario, load_options);
+ScenarioSource source_of(const CommonOptions& options) {
+  return {.file = options.scenario,
+          .text = default_mission,
+          .text_name = "the default mission",
+          .settings = options.settings,
+          .seed = options.seed};
 }
+
+Scenario load(const CommonOptions& options) { return load_scenario(source_of(options)); }
 
 std::filesystem::path output_directory(const CommonOptions& options, const Scenario& scenario) {
   return options.out.empty() ? std::filesystem::path("runs") / scenario.run.name

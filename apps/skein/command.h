@@ -11,6 +11,7 @@
 #include "skein/base/thread_pool.h"
 #include "skein/base/with_file_named.h"
 #include "skein/scenario/scenario.h"
+#include "skein/scenario/scenario_source.h"
 
 namespace skein::app {
 
@@ -37,7 +38,9 @@ void add_common_options(CLI::App& command, CommonOptions& options, const std::st
 // Adds the SCENARIO argument; without one, the default mission.
 void add_scenario(CLI::App& command, CommonOptions& options);
 
-// The scenario with --set and --seed applied. Throws InputError.
+// With --set and --seed.
+ScenarioSource source_of(const CommonOptions& options);
+// Throws InputError.
 Scenario load(const CommonOptions& options);
 // --out, or runs/NAME.
 std::filesystem::path output_directory(const CommonOptions& options, const Scenario& scenario);

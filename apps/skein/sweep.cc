@@ -1,10 +1,16 @@
-#include "sweep.h"
+#include "skein/mission/sweep.h"
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
+#include "command.h"
 #include "progress.h"
 #include "ranks.h"
 #include "skein/base/file.h"
+#include "skein/base/interval.h"
+#include "skein/mission/headline_numbers.h"
+#include "text_table.h"
 #include "tools.h"
 
 namespace skein::app {
@@ -23,6 +29,38 @@ struct SweepOptions {
 
 [[noreturn]] void leave_with(Exit code) { throw CLI::RuntimeError(static_cast<int>(code)); }
 
+// The headline, mean +- deviation over seeds.
+std::string text_of(const SweepTable& sweep) {
+  const SweepGrid& grid = sweep.grid;
+  std::vector<std::string> headers;
+  for (const std::string& key : grid.keys) {
+    headers.push_back("<" + key);
+  }
+  headers.emplace_back("seeds");
+  for (const HeadlineNumber& number : headline_columns()) {
+    headers.emplace_back(number.column);
+  }
+  TextTable table(headers);
+  for (std::size_t cell = 0; cell < grid.cells.size(); ++cell) {
+    std::vector<std::string> row = grid.cells[cell];
+    const std::size_t finished = sweep.num_finished(cell);
+    row.push_back(finished == grid.seeds.size() ? fmt::format("{}", finished)
+                                                : fmt::format("{} of {}", finished, grid.seeds.size()));
+    for (const HeadlineNumber& number : headline_columns()) {
+      const std::vector<double> list = sweep.values(cell, number.name);
+      if (list.empty()) {
+        row.emplace_back("-");
+      } else {
+        const MeanInterval m = mean_interval(list);
+        row.push_back(list.size() > 1 ? number.text(m.mean) + " ± " + number.text(m.deviation)
+                                      : number.text(m.mean));
+      }
+    }
+    table.add(std::move(row));
+  }
+  return table.text();
+}
+
 // Shows what is there. The answer is no if anything is not.
 void report(const CommonOptions& options, const SweepTable& table) {
   write_table(table);
@@ -31,7 +69,7 @@ void report(const CommonOptions& options, const SweepTable& table) {
     json["directory"] = table.directory.string();
     fmt::print("{}\n", json.dump(1));
   } else if (options.talks()) {
-    fmt::print("{} points; mean ± deviation over seeds\n\n{}\n", table.points.size(), table.text());
+    fmt::print("{} points; mean ± deviation over seeds\n\n{}\n", table.points.size(), text_of(table));
     for (std::size_t point = 0; point < table.points.size(); ++point) {
       if (table.points[point].status != PointStatus::finished) {
         fmt::print("{}: {}{}{}\n", table.grid.place_of(point).string(), to_string(table.points[point].status),
@@ -130,16 +168,17 @@ void sweep_command(const SweepOptions& options) {
     report(options.common, collect_sweep(options.collect));
     return;
   }
-  const Sweep sweep = make_sweep(options.common, options.repeat);
+  const Sweep sweep = make_sweep(source_of(options.common), options.repeat, options.common.out);
   if (!options.slurm.empty()) {
     write_slurm(options, sweep);
   } else if (options.point > 0) {
     run_one(options.common, sweep, options.point);
   } else {
-    start_sweep(sweep);
+    start_sweep(sweep, crew());
     {
       Progress progress(options.common, "sweep");
-      run_points(sweep, [&](double fraction) { progress.show("missions", fraction); });
+      run_points(sweep, options.common.threads, crew(),
+                 [&](double fraction) { progress.show("missions", fraction); });
     }
     if (crew().is_first()) {
       report(options.common, collect_sweep(sweep.directory));

@@ -5,11 +5,11 @@
 
 #include "apps/skein/ranks.h"
 #include "apps/skein/reproduce/reproduce.h"
-#include "apps/skein/sweep.h"
 #include "skein/base/chart.h"
 #include "skein/base/file.h"
 #include "skein/base/interval.h"
 #include "skein/data/data_source.h"
+#include "skein/mission/sweep.h"
 
 namespace skein::app {
 namespace {
@@ -168,21 +168,22 @@ std::string verdict(const SweepTable& table, const Scenario& scenario) {
 }  // namespace
 
 fs::path reproduce_mission(const ReproduceOptions& options) {
-  Sweep sweep{.base = options.common, .grid = {}, .directory = {}};
+  Sweep sweep{.base = source_of(options.common), .grid = {}, .directory = {}};
   if (options.quick) {
     sweep.base.settings.insert(sweep.base.settings.begin(),
                                {"run.sequences=4", "planning.learner.steps=1000"});
   }
-  const Scenario scenario = load(sweep.base);
+  const Scenario scenario = load_scenario(sweep.base);
   require_data(scenario.data.source);
   sweep.grid = cells_of(scenario, options.seeds > 0 ? options.seeds : options.quick ? 1 : 5);
   const fs::path out =
       options.common.out.empty() ? fs::path("runs") / "reproduce" / "mission" : fs::path(options.common.out);
   sweep.directory = out / (options.quick ? "quick" : "full");
-  start_sweep(sweep);
+  start_sweep(sweep, crew());
   {
     Progress progress(options.common, "reproduce");
-    run_points(sweep, [&](double fraction) { progress.show("missions", fraction); });
+    run_points(sweep, options.common.threads, crew(),
+               [&](double fraction) { progress.show("missions", fraction); });
   }
   if (!crew().is_first()) {
     return sweep.directory;

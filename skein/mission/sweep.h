@@ -8,14 +8,15 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "command.h"
+#include "skein/base/crew.h"
+#include "skein/scenario/scenario_source.h"
 
-namespace skein::app {
+namespace skein {
 
 // Cells are settings of the scenario, each run once with every seed. Point k has cell k / seeds.size().
 struct SweepGrid {
@@ -32,38 +33,41 @@ struct SweepGrid {
 };
 
 struct Sweep {
-  CommonOptions base;  // the scenario and the settings that all points share
+  ScenarioSource base;  // with the settings that all points share
   SweepGrid grid;
   std::filesystem::path directory;
 
   [[nodiscard]] std::filesystem::path place_of(std::size_t point) const {
     return directory / grid.place_of(point);
   }
-  // With which a point is run, on one thread.
-  [[nodiscard]] CommonOptions options_of(std::size_t point) const;
+  [[nodiscard]] ScenarioSource source_of(std::size_t point) const;
 };
 
 // "1,[2,3],'a,b'" is three values: commas in brackets and quotes do not count. Throws InputError.
 std::vector<std::string> split_values(const std::string& setting);
 
-// Settings with several values span the grid, the last one changing fastest; the others are the base's.
+// Settings with several values span the grid, the last one changing fastest; the others are the base's. Each
+// cell is run with so many seeds, from the scenario's on. Results go to `directory`, or to runs/NAME-sweep.
 // Throws InputError with every fault; those of the first point where no point at all is a valid scenario.
-Sweep make_sweep(const CommonOptions& options, std::size_t repeat);
+Sweep make_sweep(const ScenarioSource& source, std::size_t repeat,
+                 const std::filesystem::path& directory = {});
 
 // Writes grid.json, from which the sweep is collected. Before points are run.
 void write_grid(const Sweep& sweep);
 // The same for processes that share a sweep: all call it, the first one writes. Throws InputError where their
 // points, their data or their processors differ.
-void start_sweep(const Sweep& sweep);
+void start_sweep(const Sweep& sweep, Crew& crew);
 
 enum class PointStatus { missing, finished, diverged, impossible };
 std::string to_string(PointStatus status);
 
-// Runs a point on the calling thread: from its checkpoint if there is one, and not at all if it has finished
-// or diverged before. A point that cannot be run says why in failed.json; it stops nobody.
+// Runs a point on the calling thread alone: from its checkpoint if there is one, and not at all if it has
+// finished or diverged before. A point that cannot be run says why in failed.json; it stops nobody.
 PointStatus run_point(const Sweep& sweep, std::size_t point);
-// All of them, one on each thread. `progress` is called with the share that is done, by one at a time.
-void run_points(const Sweep& sweep, const std::function<void(double)>& progress);
+// All of them: one on each of so many threads (0: all cores), or one at a time in each process of the crew.
+// `progress` is called with the share that is done, by one at a time.
+void run_points(const Sweep& sweep, std::size_t num_threads, Crew& crew,
+                const std::function<void(double)>& progress);
 
 struct PointResult {
   PointStatus status = PointStatus::missing;
@@ -81,10 +85,11 @@ struct SweepTable {
   std::vector<PointResult> points;
 
   [[nodiscard]] std::size_t count(PointStatus status) const;
+  // Seeds of a cell that have finished, and that cannot.
+  [[nodiscard]] std::size_t num_finished(std::size_t cell) const;
+  [[nodiscard]] std::size_t num_failed(std::size_t cell) const;
   // Values of a number of the summary over the finished seeds of a cell.
   [[nodiscard]] std::vector<double> values(std::size_t cell, const std::string& name) const;
-  // The headline, mean +- deviation over seeds.
-  [[nodiscard]] std::string text() const;
   [[nodiscard]] nlohmann::ordered_json json() const;
 };
 
@@ -93,4 +98,4 @@ SweepTable collect_sweep(const std::filesystem::path& directory);
 // Writes sweep.csv (a row per cell), points.csv (a row per point) and sweep.json beside the points.
 void write_table(const SweepTable& table);
 
-}  // namespace skein::app
+}  // namespace skein

@@ -2,16 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "skein/base/csv.h"
 #include "skein/base/expect.h"
 #include "skein/base/file.h"
 #include "skein/base/interval.h"
 #include "skein/mission/headline_numbers.h"
-#include "sweep.h"
-#include "text_table.h"
+#include "skein/mission/sweep.h"
 
-namespace skein::app {
+namespace skein {
 namespace {
 
 namespace fs = std::filesystem;
@@ -32,24 +32,6 @@ std::vector<std::string> number_names(const SweepTable& table) {
   return names;
 }
 
-std::size_t failed_in(const SweepTable& table, std::size_t cell) {
-  std::size_t failed = 0;
-  for (std::size_t point = 0; point < table.points.size(); ++point) {
-    const PointStatus status = table.points[point].status;
-    failed += table.grid.cell_of(point) == cell &&
-              (status == PointStatus::diverged || status == PointStatus::impossible);
-  }
-  return failed;
-}
-
-std::size_t finished_in(const SweepTable& table, std::size_t cell) {
-  std::size_t finished = 0;
-  for (std::size_t point = 0; point < table.points.size(); ++point) {
-    finished += table.grid.cell_of(point) == cell && table.points[point].status == PointStatus::finished;
-  }
-  return finished;
-}
-
 std::string cells_csv(const SweepTable& table) {
   const std::vector<std::string> names = number_names(table);
   std::string text;
@@ -65,7 +47,7 @@ std::string cells_csv(const SweepTable& table) {
     for (const std::string& value : table.grid.cells[cell]) {
       text += csv_cell(value) + ",";
     }
-    text += fmt::format("{},{}", finished_in(table, cell), failed_in(table, cell));
+    text += fmt::format("{},{}", table.num_finished(cell), table.num_failed(cell));
     for (const std::string& name : names) {
       const std::vector<double> values = table.values(cell, name);
       if (values.empty()) {
@@ -167,6 +149,24 @@ std::size_t SweepTable::count(PointStatus status) const {
   return static_cast<std::size_t>(std::ranges::count(points, status, &PointResult::status));
 }
 
+std::size_t SweepTable::num_finished(std::size_t cell) const {
+  std::size_t finished = 0;
+  for (std::size_t point = 0; point < points.size(); ++point) {
+    finished += grid.cell_of(point) == cell && points[point].status == PointStatus::finished;
+  }
+  return finished;
+}
+
+std::size_t SweepTable::num_failed(std::size_t cell) const {
+  std::size_t failed = 0;
+  for (std::size_t point = 0; point < points.size(); ++point) {
+    const PointStatus status = points[point].status;
+    failed +=
+        grid.cell_of(point) == cell && (status == PointStatus::diverged || status == PointStatus::impossible);
+  }
+  return failed;
+}
+
 std::vector<double> SweepTable::values(std::size_t cell, const std::string& name) const {
   std::vector<double> list;
   for (std::size_t i = 0; i < grid.seeds.size(); ++i) {
@@ -177,36 +177,6 @@ std::vector<double> SweepTable::values(std::size_t cell, const std::string& name
     }
   }
   return list;
-}
-
-std::string SweepTable::text() const {
-  std::vector<std::string> headers;
-  for (const std::string& key : grid.keys) {
-    headers.push_back("<" + key);
-  }
-  headers.emplace_back("seeds");
-  for (const HeadlineNumber& number : headline_columns()) {
-    headers.emplace_back(number.column);
-  }
-  TextTable table(headers);
-  for (std::size_t cell = 0; cell < grid.cells.size(); ++cell) {
-    std::vector<std::string> row = grid.cells[cell];
-    const std::size_t finished = finished_in(*this, cell);
-    row.push_back(finished == grid.seeds.size() ? fmt::format("{}", finished)
-                                                : fmt::format("{} of {}", finished, grid.seeds.size()));
-    for (const HeadlineNumber& number : headline_columns()) {
-      const std::vector<double> list = values(cell, number.name);
-      if (list.empty()) {
-        row.emplace_back("-");
-      } else {
-        const MeanInterval m = mean_interval(list);
-        row.push_back(list.size() > 1 ? number.text(m.mean) + " ± " + number.text(m.deviation)
-                                      : number.text(m.mean));
-      }
-    }
-    table.add(std::move(row));
-  }
-  return table.text();
 }
 
 Json SweepTable::json() const {
@@ -227,8 +197,8 @@ Json SweepTable::json() const {
       }
     }
     cells.push_back({{"settings", settings},
-                     {"seeds_finished", finished_in(*this, cell)},
-                     {"seeds_failed", failed_in(*this, cell)},
+                     {"seeds_finished", num_finished(cell)},
+                     {"seeds_failed", num_failed(cell)},
                      {"mean", mean},
                      {"deviation", deviation}});
   }
@@ -259,4 +229,4 @@ void write_table(const SweepTable& table) {
   write_file(table.directory / "sweep.json", table.json().dump(1) + "\n");
 }
 
-}  // namespace skein::app
+}  // namespace skein

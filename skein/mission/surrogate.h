@@ -8,7 +8,7 @@
 
 #include "skein/scenario/scenario.h"
 
-namespace skein::app {
+namespace skein {
 
 struct Surrogate {
   std::map<std::string, std::size_t> uavs{};  // of each type, in all swarms
@@ -24,4 +24,4 @@ struct Surrogate {
 // search if that one would have to be trained. Throws InputError where no plan could work.
 Surrogate fly_surrogate(const Scenario& scenario);
 
-}  // namespace skein::app
+}  // namespace skein

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <set>
 
-#include "ranks.h"
 #include "skein/base/digest.h"
 #include "skein/base/file.h"
 #include "skein/mission/agreement.h"
+#include "skein/mission/sweep.h"
 #include "skein/nn/kernels.h"
-#include "sweep.h"
 
-namespace skein::app {
+namespace skein {
 namespace {
 
 namespace fs = std::filesystem;
@@ -46,9 +46,9 @@ Scenario first_valid(const Sweep& sweep) {
   std::vector<InputFault> faults;
   for (std::size_t cell = 0; cell < sweep.grid.cells.size(); ++cell) {
     try {
-      CommonOptions options = sweep.options_of(cell * sweep.grid.seeds.size());
-      options.seed = sweep.base.seed;
-      return load(options);
+      ScenarioSource source = sweep.source_of(cell * sweep.grid.seeds.size());
+      source.seed = sweep.base.seed;
+      return load_scenario(source);
     } catch (const InputError& error) {
       faults = faults.empty() ? error.faults() : faults;
     }
@@ -59,7 +59,7 @@ Scenario first_valid(const Sweep& sweep) {
 // Of a point's scenario; empty if it has none.
 std::string digest_of(const Sweep& sweep, std::size_t point) {
   try {
-    return sha256(resolved_scenario(load(sweep.options_of(point))));
+    return sha256(resolved_scenario(load_scenario(sweep.source_of(point))));
   } catch (const InputError&) {
     return "";
   }
@@ -124,24 +124,21 @@ fs::path SweepGrid::place_of(std::size_t point) const {
   return fs::path("points") / (file_name(name) + fmt::format("seed={}", seed_of(point)));
 }
 
-CommonOptions Sweep::options_of(std::size_t point) const {
-  CommonOptions options = base;
+ScenarioSource Sweep::source_of(std::size_t point) const {
+  ScenarioSource source = base;
   for (std::size_t i = 0; i < grid.keys.size(); ++i) {
-    options.settings.push_back(grid.keys[i] + "=" + grid.cells[grid.cell_of(point)][i]);
+    source.settings.push_back(grid.keys[i] + "=" + grid.cells[grid.cell_of(point)][i]);
   }
-  options.seed = grid.seed_of(point);
-  options.threads = 1;
-  options.quiet = true;
-  options.format = "text";
-  return options;
+  source.seed = grid.seed_of(point);
+  return source;
 }
 
-Sweep make_sweep(const CommonOptions& options, std::size_t repeat) {
-  Sweep sweep{.base = options, .grid = {.keys = {}, .cells = {{}}, .seeds = {0}}, .directory = {}};
+Sweep make_sweep(const ScenarioSource& source, std::size_t repeat, const fs::path& directory) {
+  Sweep sweep{.base = source, .grid = {.keys = {}, .cells = {{}}, .seeds = {0}}, .directory = directory};
   SweepGrid& grid = sweep.grid;
   sweep.base.settings.clear();
   std::vector<InputFault> faults;
-  for (const std::string& setting : options.settings) {
+  for (const std::string& setting : source.settings) {
     try {
       const std::vector<std::string> values = split_values(setting);
       if (values.size() == 1) {
@@ -179,8 +176,9 @@ Sweep make_sweep(const CommonOptions& options, std::size_t repeat) {
   for (std::size_t i = 0; i < repeat; ++i) {
     grid.seeds.push_back(scenario.run.seed + i);
   }
-  sweep.directory =
-      options.out.empty() ? fs::path("runs") / (scenario.run.name + "-sweep") : fs::path(options.out);
+  if (sweep.directory.empty()) {
+    sweep.directory = fs::path("runs") / (scenario.run.name + "-sweep");
+  }
   return sweep;
 }
 
@@ -192,14 +190,12 @@ void write_grid(const Sweep& sweep) {
                       {"seed", sweep.grid.seed_of(point)},
                       {"scenario_sha256", digest_of(sweep, point)}});
   }
-  const std::string text = nlohmann::ordered_json{{"scenario", scenario_name(sweep.base)},
-                                                  {"settings", sweep.base.settings},
-                                                  {"keys", sweep.grid.keys},
-                                                  {"cells", sweep.grid.cells},
-                                                  {"seeds", sweep.grid.seeds},
-                                                  {"points", points}}
-                               .dump(1) +
-                           "\n";
+  const std::string text =
+      nlohmann::ordered_json{{"scenario", sweep.base.name()}, {"settings", sweep.base.settings},
+                             {"keys", sweep.grid.keys},       {"cells", sweep.grid.cells},
+                             {"seeds", sweep.grid.seeds},     {"points", points}}
+          .dump(1) +
+      "\n";
   // Tasks of an array job all come here: only the first has something to write.
   const fs::path file = sweep.directory / "grid.json";
   if (!fs::exists(file) || read_file(file, most_grid_bytes) != text) {
@@ -207,19 +203,19 @@ void write_grid(const Sweep& sweep) {
   }
 }
 
-void start_sweep(const Sweep& sweep) {
-  if (crew().size() > 1) {
+void start_sweep(const Sweep& sweep, Crew& crew) {
+  if (crew.size() > 1) {
     std::string points;
     for (std::size_t point = 0; point < sweep.grid.num_points(); ++point) {
       points += sweep.grid.place_of(point).string() + "\n" + digest_of(sweep, point) + "\n";
     }
-    refuse_differences(crew(), {{"sweep", sha256(points)},
-                                {"data", digest_of_data(first_valid(sweep))},
-                                {"processor", nn::kernels<float>().name}});
+    refuse_differences(crew, {{"sweep", sha256(points)},
+                              {"data", digest_of_data(first_valid(sweep))},
+                              {"processor", nn::kernels<float>().name}});
   }
-  if (crew().is_first()) {
+  if (crew.is_first()) {
     write_grid(sweep);
   }
 }
 
-}  // namespace skein::app
+}  // namespace skein

@@ -1,4 +1,4 @@
-#include "surrogate.h"
+#include "skein/mission/surrogate.h"
 
 #include <limits>
 
@@ -7,7 +7,7 @@
 #include "skein/planning/planner_evaluation.h"
 #include "skein/planning/planners.h"
 
-namespace skein::app {
+namespace skein {
 
 Surrogate fly_surrogate(const Scenario& scenario) {
   ThreadPool pool(1);
@@ -64,4 +64,4 @@ Surrogate fly_surrogate(const Scenario& scenario) {
   return result;
 }
 
-}  // namespace skein::app
+}  // namespace skein

@@ -1,14 +1,15 @@
 #include <mutex>
+#include <nlohmann/json.hpp>
 
-#include "ranks.h"
 #include "skein/base/digest.h"
 #include "skein/base/directory_lock.h"
 #include "skein/base/file.h"
+#include "skein/base/with_file_named.h"
 #include "skein/learning/trainer.h"
 #include "skein/mission/mission_run.h"
-#include "sweep.h"
+#include "skein/mission/sweep.h"
 
-namespace skein::app {
+namespace skein {
 namespace {
 
 namespace fs = std::filesystem;
@@ -24,13 +25,13 @@ PointStatus fail(const fs::path& place, const std::string& digest, PointStatus s
 }  // namespace
 
 PointStatus run_point(const Sweep& sweep, std::size_t point) {
-  const CommonOptions options = sweep.options_of(point);
+  const ScenarioSource source = sweep.source_of(point);
   const fs::path place = sweep.place_of(point);
   fs::create_directories(place);
   const DirectoryLock lock(place);  // the same point may be somebody else's task too
   std::string digest;
   try {
-    const Scenario scenario = load(options);
+    const Scenario scenario = load_scenario(source);
     const std::string resolved = resolved_scenario(scenario);
     digest = sha256(resolved);
     const PointResult before = read_point(place);
@@ -42,8 +43,8 @@ PointStatus run_point(const Sweep& sweep, std::size_t point) {
     const fs::path file = place / "scenario.toml";
     const bool begun = fs::exists(place / "checkpoint.bin") && fs::exists(file) &&
                        read_file(file, std::size_t{1} << 24U) == resolved;
-    return with_file_named(options, [&] {
-      MissionRun mission(scenario, place, {.num_threads = options.threads});
+    return with_file_named(source.name(), [&] {
+      MissionRun mission(scenario, place, {.num_threads = 1});
       if (!begun) {
         fs::remove(place / "checkpoint.bin");  // first: it would not be of the scenario beside it
         mission.run();
@@ -59,25 +60,26 @@ PointStatus run_point(const Sweep& sweep, std::size_t point) {
   }
 }
 
-void run_points(const Sweep& sweep, const std::function<void(double)>& progress) {
+void run_points(const Sweep& sweep, std::size_t num_threads, Crew& crew,
+                const std::function<void(double)>& progress) {
   std::mutex mutex;
   std::size_t done = 0;
   const std::size_t count = sweep.grid.num_points();
   progress(0.0);
-  if (crew().size() > 1) {
+  if (crew.size() > 1) {
     // One point at a time in each process, as it becomes free.
-    deal(crew(), count, [&](std::size_t point) {
+    deal(crew, count, [&](std::size_t point) {
       progress(static_cast<double>(point) / static_cast<double>(count));
       run_point(sweep, point);
       return std::string();
     });
     return;
   }
-  ThreadPool(sweep.base.threads).parallel_for(count, [&](std::size_t point) {
+  ThreadPool(num_threads).parallel_for(count, [&](std::size_t point) {
     run_point(sweep, point);
     const std::lock_guard lock(mutex);
     progress(static_cast<double>(++done) / static_cast<double>(count));
   });
 }
 
-}  // namespace skein::app
+}  // namespace skein
