@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "skein/mission/prepare_offloading.h"
+#include "skein/offloading/swarm_problem.h"
 
 namespace skein::app {
 

@@ -11,9 +11,9 @@
 #include "skein/base/file.h"
 #include "skein/base/thread_pool.h"
 #include "skein/mission/build.h"
-#include "skein/mission/prepare_offloading.h"
 #include "skein/offloading/instance_json.h"
 #include "skein/offloading/offloaders.h"
+#include "skein/offloading/swarm_problem.h"
 #include "text_table.h"
 
 namespace skein::app {
@@ -65,11 +65,12 @@ struct Problems {
 Problems prepare(const Scenario& scenario, ThreadPool& pool) {
   Problems problems{.world = build_world(scenario, pool)};
   const std::vector<double> batteries = full_batteries(problems.world);
+  const SwarmProblems of_swarms(problem_setting(scenario), problems.world);
   for (std::size_t swarm = 0; swarm < problems.world.swarms.size(); ++swarm) {
     const std::size_t cluster = problems.world.swarms[swarm].start_cluster;
-    problems.swarms.push_back(
-        build_offloading(scenario, problems.world, offloading_site(scenario, swarm, cluster),
-                         initial_device_data(scenario, problems.world, cluster), batteries));
+    problems.swarms.push_back(of_swarms.problem(offloading_site(scenario.learning, swarm, cluster),
+                                                initial_device_data(scenario, problems.world, cluster),
+                                                batteries));
   }
   return problems;
 }
@@ -79,8 +80,8 @@ std::vector<TimedOffload> solve(const Scenario& scenario, const Problems& proble
   const std::unique_ptr<Offloader> offloader = build_offloader(method);
   std::vector<TimedOffload> results(problems.swarms.size());
   pool.parallel_for(results.size(), [&](std::size_t i) {
-    results[i] = timed(
-        [&] { return solve_problem(*offloader, scenario.offloading.battery, problems.swarms[i], nullptr); });
+    results[i] =
+        timed([&] { return solve_problem(*offloader, scenario.offloading.battery, problems.swarms[i]); });
   });
   return results;
 }
@@ -223,7 +224,8 @@ void optimize(const OptimizeOptions& options) {
   const Scenario scenario = load(options.common);
   ThreadPool pool(options.common.threads);
   with_file_named(options.common, [&] {
-    const std::string growth = growth_report(build_bound(scenario), bound_steps(scenario.learning));
+    const std::string growth =
+        growth_report(swarm_bound(problem_setting(scenario)), bound_steps(scenario.learning));
     if (!growth.empty() && options.common.talks()) {
       fmt::print("{}\n\n", growth);
     }

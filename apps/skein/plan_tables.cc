@@ -3,7 +3,7 @@
 #include "plan.h"
 #include "skein/base/file.h"
 #include "skein/mission/build.h"
-#include "skein/mission/prepare_mission.h"
+#include "skein/mission/solved_tables.h"
 #include "skein/planning/environment_file.h"
 
 namespace skein::app {

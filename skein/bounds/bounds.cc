@@ -41,6 +41,18 @@ bool gradient_bound_holds(const BoundSteps& steps, const BoundConstants& constan
   return 6.0 * steps.meta_step * constants.meta_lipschitz < 1.0;
 }
 
+std::vector<InputFault> bound_faults(const LearningOptions& learning) {
+  if (gradient_bound_holds(bound_steps(learning), learning.bound)) {
+    return {};
+  }
+  return {
+      {.key = "learning.meta_step",
+       .value = fmt::format("{:g}", learning.meta_step),
+       .message = fmt::format("is not below 1 / (6 learning.bound.meta_lipschitz) = {:g}: the convergence "
+                              "bounds do not hold",
+                              1.0 / (6.0 * learning.bound.meta_lipschitz))}};
+}
+
 BoundConstants within_conditions(const BoundSteps& steps, BoundConstants constants) {
   constexpr double share = 0.9;  // of the largest allowed
   constexpr double least = 1e-9;

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "skein/base/expect.h"
+#include "skein/base/input_fault.h"
 #include "skein/base/log_number.h"
 #include "skein/learning/options.h"
 
@@ -42,6 +43,8 @@ BoundSteps bound_steps(const LearningOptions& options);
 std::vector<std::string> unmet_conditions(const BoundSteps& steps, const BoundConstants& constants);
 // eta_2 < 1 / (6 mu^F): what the bound of the global meta-gradient needs.
 bool gradient_bound_holds(const BoundSteps& steps, const BoundConstants& constants);
+// Where it does not, under the scenario's keys. Training does not need it: only who uses a bound must refuse.
+std::vector<InputFault> bound_faults(const LearningOptions& learning);
 
 // The same constants, with mu^F and mu^G no larger than the bounds allow, and none below what makes sense:
 // measured ones may break either.

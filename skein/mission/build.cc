@@ -69,6 +69,24 @@ std::vector<InputFault> data_faults(const Scenario& scenario, const World& world
   return faults;
 }
 
+std::vector<double> initial_device_data(const Scenario& scenario, const World& world, std::size_t cluster) {
+  std::vector<double> data;
+  const IndexRange& devices = world.clusters[cluster].devices;
+  for (std::size_t i = 0; i < devices.count; ++i) {
+    RandomStream quantity(world.seed, "quantity", cluster, i);
+    RandomStream buffer(world.seed, "device buffer", devices.first + i);
+    data.push_back(std::min(scenario.data.partition.quantity.sample(quantity, devices.first + i),
+                            scenario.data.buffer.sample(buffer, devices.first + i)));
+  }
+  return data;
+}
+
+SwarmProblemSetting problem_setting(const Scenario& scenario) {
+  return {.offloading = scenario.offloading,
+          .learning = scenario.learning,
+          .num_classes = num_classes(scenario.data.source)};
+}
+
 Partition build_partition(const Scenario& scenario, const World& world, const ClassPools& pools) {
   try {
     return partition(scenario.data.partition, devices_per_cluster(world), pools, scenario.run.seed);

@@ -9,6 +9,7 @@
 #include "skein/base/thread_pool.h"
 #include "skein/data/class_pools.h"
 #include "skein/data/partition.h"
+#include "skein/offloading/swarm_problem.h"
 #include "skein/scenario/scenario.h"
 #include "skein/world/world.h"
 
@@ -20,6 +21,13 @@ World build_world(const Scenario& scenario, ThreadPool& pool);
 // What can be said of the scenario's data and lists for this world without loading any. Clusters are the
 // groups of the partition, devices their members.
 std::vector<InputFault> data_faults(const Scenario& scenario, const World& world);
+
+// Data that each device of a cluster holds at the start, in points: the scenario's quantity, at most its
+// buffer.
+std::vector<double> initial_device_data(const Scenario& scenario, const World& world, std::size_t cluster);
+
+// What the leaders' problems have of the scenario.
+SwarmProblemSetting problem_setting(const Scenario& scenario);
 
 Partition build_partition(const Scenario& scenario, const World& world, const ClassPools& pools);
 

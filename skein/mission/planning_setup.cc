@@ -5,7 +5,7 @@
 #include "skein/base/random.h"
 #include "skein/base/with_file_named.h"
 #include "skein/mission/build.h"
-#include "skein/mission/prepare_mission.h"
+#include "skein/mission/solved_tables.h"
 #include "skein/planning/environment_file.h"
 #include "skein/planning/environment_world.h"
 
@@ -46,7 +46,7 @@ void refuse_impossible(const Environment& environment) {
 }  // namespace
 
 Environment build_environment(const Scenario& scenario, const World& world, MissingTables missing,
-                              ThreadPool& pool, Crew& crew, const std::function<void(double)>& progress) {
+                              ThreadPool& pool, Crew& crew, ProgressListener progress) {
   Environment environment = planning_environment(world, scenario.planning);
   if (missing == MissingTables::solved && scenario.planning.tables.empty()) {
     environment.tables = solve_tables(scenario, world, pool, crew, progress);

@@ -3,15 +3,17 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 
 #include "skein/base/crew.h"
+#include "skein/base/progress_listener.h"
 #include "skein/base/thread_pool.h"
+#include "skein/learning/aggregation.h"
 #include "skein/learning/swarm_trainer.h"
 #include "skein/learning/workspace.h"
 #include "skein/nn/engine.h"
 #include "skein/offloading/offloader.h"
+#include "skein/offloading/swarm_problem.h"
 #include "skein/planning/environment.h"
 #include "skein/scenario/scenario.h"
 #include "skein/simulation/core_network.h"
@@ -21,14 +23,6 @@
 
 namespace skein {
 
-// What training costs and brings for each timing, swarm and cluster, by solving problem P with full batteries
-// and the data of the start: O(s), w times the bound of the mean squared gradient over the sequence and 1 - w
-// times the energy of all its local rounds, and what the UAV that is left with least has spent on it. Where P
-// is infeasible the energy is that of a full battery, so that no plan goes there. The crew's first process
-// has them all, each of the others its part only.
-SolvedTables solve_tables(const Scenario& scenario, const World& world, ThreadPool& pool, Crew& crew,
-                          const std::function<void(double)>& progress);
-
 // Everything that a CoreNetwork needs, in one place. Throws InputError with every fault under the scenario's
 // keys.
 //
@@ -37,7 +31,7 @@ SolvedTables solve_tables(const Scenario& scenario, const World& world, ThreadPo
 class PreparedMission {
  public:
   PreparedMission(const Scenario& scenario, std::shared_ptr<const DataSplit> data, ThreadPool& pool,
-                  Crew& crew, const std::function<void(double)>& progress);
+                  Crew& crew, ProgressListener progress);
 
   [[nodiscard]] const World& world() const { return world_; }
   [[nodiscard]] const nn::Network<float>& network() const { return network_; }
@@ -53,7 +47,6 @@ class PreparedMission {
  private:
   [[nodiscard]] Partition build_devices(bool with_data) const;
   void build_leaders();
-  [[nodiscard]] OffloadResult decide(const LeaderTask& task, std::span<const double> device_data) const;
 
   Scenario scenario_;
   std::shared_ptr<const DataSplit> data_;
@@ -65,6 +58,8 @@ class PreparedMission {
   Partition partition_;
   std::vector<MissionFault> faults_;
   std::shared_ptr<const Environment> environment_;
+  SwarmProblems problems_;
+  WaitForAll aggregation_;
   Workspaces workspaces_;
   std::unique_ptr<Offloader> offloader_;
   std::unique_ptr<DataField> field_;

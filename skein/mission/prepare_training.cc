@@ -9,8 +9,8 @@
 #include "skein/base/input_fault.h"
 #include "skein/learning/network_choice.h"
 #include "skein/mission/build.h"
-#include "skein/mission/prepare_offloading.h"
 #include "skein/nn/safetensors.h"
+#include "skein/offloading/swarm_problem.h"
 
 namespace skein {
 namespace {

@@ -124,8 +124,8 @@ bool ChoiceFinder::find_with(std::span<const double> state, Rule rule, Choices& 
   for (std::size_t c = 0; c < e.num_clusters; ++c) {
     const double drift = state[at_.drift() + c];
     saved[c] =
-        e.reward.gradient_weight * e.gradient(state[at_.age() + c] + 1.0, drift,
-                                              state[at_.drift_sum() + c] + drift, state[at_.gradient() + c]);
+        gradient_cost(e.reward, e.gradient(state[at_.age() + c] + 1.0, drift,
+                                           state[at_.drift_sum() + c] + drift, state[at_.gradient() + c]));
     search.unvisited += saved[c];
   }
   search.costs.resize(e.num_swarms * sites);
@@ -144,8 +144,8 @@ bool ChoiceFinder::find_with(std::span<const double> state, Rule rule, Choices& 
         continue;
       }
       options.push_back(static_cast<Site>(site));
-      search.costs[u * sites + site] = e.reward.travel_weight * e.travel(u, here, site) - saved[site] +
-                                       (e.is_station(site) ? e.reward.recharge_cost : 0.0);
+      search.costs[u * sites + site] = travel_cost(e.reward, e.travel(u, here, site)) - saved[site] +
+                                       recharge_cost(e.reward, e.is_station(site) ? 1 : 0);
       search.needs_station[u * sites + site] =
           rule == Rule::careful && will_need_station(state, u, site) ? 1 : 0;
     }
@@ -256,7 +256,7 @@ void ChoiceFinder::assign(Search& search, Choices& choices) const {
         const double objective =
             e.is_station(site) || search.lost[u] != 0
                 ? 0.0
-                : e.reward.objective_weight * e.tables.objective[e.tables.index(usual, u, site)];
+                : objective_cost(e.reward, e.tables.objective[e.tables.index(usual, u, site)]);
         grown.push_back({kept[k].cost + search.costs[u * sites + site] + objective,
                          static_cast<std::uint32_t>(k), site, static_cast<std::uint16_t>(needs)});
       }
@@ -314,9 +314,8 @@ void ChoiceFinder::add_plan(const Search& search, std::span<const Site> sites, d
   while (objectives[timing] != least) {
     ++timing;
   }
-  double reward = e.reward.scale / (cost + e.reward.objective_weight * least);
+  std::size_t below = 0;
   if (search.rule == Rule::reachable) {
-    std::size_t below = 0;
     for (std::size_t u = 0; u < e.num_swarms; ++u) {
       double after = battery_after(search.state, u, sites[u]);
       if (!e.is_station(sites[u])) {
@@ -325,12 +324,10 @@ void ChoiceFinder::add_plan(const Search& search, std::span<const Site> sites, d
       }
       below += after < e.threshold_j[u] && search.lost[u] == 0 ? 1 : 0;
     }
-    reward = (below > 0 && e.reward.zero_on_violation ? 0.0 : reward) -
-             e.reward.penalty * static_cast<double>(below);
   }
   choices.destinations.insert(choices.destinations.end(), sites.begin(), sites.end());
   choices.timings.push_back(static_cast<std::uint16_t>(timing));
-  choices.rewards.push_back(reward);
+  choices.rewards.push_back(reward(e.reward, cost + objective_cost(e.reward, least), below));
 }
 
 }  // namespace skein

@@ -132,46 +132,41 @@ Outcome step(const Environment& e, std::span<double> state, std::span<const Site
   double* const drift = &state[at.drift()];
   double* const drift_sum = &state[at.drift_sum()];
   double* const left = &state[at.gradient()];
-  Outcome outcome;
   for (std::size_t c = 0; c < e.num_clusters; ++c) {
     age[c] += 1.0;
     drift_sum[c] += drift[c];
   }
-  double objective = 0.0;
-  double recharging = 0.0;
+  SequenceCosts costs;
   for (std::size_t u = 0; u < e.num_swarms; ++u) {
     const Site to = destinations[u];
     if (is_lost(at, state, u)) {
       continue;
     }
     const double flight = e.travel(u, static_cast<std::size_t>(position[u]), to);
-    outcome.travel_j += flight;
+    costs.travel_j += flight;
     battery[u] -= flight;
     position[u] = to;
     if (e.is_station(to)) {
       battery[u] =
           e.recharge_j > 0.0 ? std::min(e.capacity_j[u], battery[u] + e.recharge_j) : e.capacity_j[u];
-      recharging += e.reward.recharge_cost;
+      ++costs.recharging;
     } else {
       const std::size_t entry = e.tables.index(timing, u, to);
       battery[u] -= e.tables.training_energy_j[entry];
-      objective += e.tables.objective[entry];
+      costs.objective_sum += e.tables.objective[entry];
       age[to] = 0.0;
       drift_sum[to] = 0.0;
       left[to] = e.reward.visited_gradient;
     }
-    outcome.below_threshold += battery[u] < e.threshold_j[u] ? 1 : 0;
+    costs.below_threshold += battery[u] < e.threshold_j[u] ? 1 : 0;
   }
-  double gradients = 0.0;
   for (std::size_t c = 0; c < e.num_clusters; ++c) {
-    gradients += age[c] > 0.0 ? e.gradient(age[c], drift[c], drift_sum[c], left[c]) : 0.0;
+    costs.gradient_sum += age[c] > 0.0 ? e.gradient(age[c], drift[c], drift_sum[c], left[c]) : 0.0;
   }
-  const double learning =
-      e.reward.objective_weight * objective + recharging + e.reward.gradient_weight * gradients;
-  outcome.learning_objective = e.reward.scale / learning;
-  const bool counts = outcome.below_threshold == 0 || !e.reward.zero_on_violation;
-  outcome.reward = (counts ? e.reward.scale / (learning + e.reward.travel_weight * outcome.travel_j) : 0.0) -
-                   e.reward.penalty * static_cast<double>(outcome.below_threshold);
+  const Outcome outcome{.reward = reward(e.reward, costs),
+                        .learning_objective = worth(e.reward, learning_cost(e.reward, costs)),
+                        .travel_j = costs.travel_j,
+                        .below_threshold = costs.below_threshold};
   state[at.timing()] = static_cast<double>(timing);
   state[at.sequence()] += 1.0;
   if (e.drift.sequences > 0) {

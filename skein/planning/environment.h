@@ -22,6 +22,7 @@
 #include "skein/planning/model_drift.h"
 #include "skein/planning/options.h"
 #include "skein/planning/plan.h"
+#include "skein/planning/reward.h"
 #include "skein/planning/tables.h"
 
 namespace skein {
@@ -52,8 +53,7 @@ struct Environment {
   }
   // G_c, from the numbers of a state.
   [[nodiscard]] double gradient(double age, double drift_now, double drift_sum, double left) const {
-    return reward.gradient == GradientForm::capped_age ? std::min(age, reward.age_cap) * drift_now
-                                                       : (age + 1.0) * (left + drift_sum);
+    return unvisited_gradient(reward, age, drift_now, drift_sum, left);
   }
   // "C:1", "R:2"
   [[nodiscard]] std::string site_name(std::size_t site) const;

@@ -119,10 +119,10 @@ void GridWorld::find_moves() {
         }
         least = std::min(least, objective);
       }
-      move.cost = e_.reward.objective_weight * least;
+      move.cost = objective_cost(e_.reward, least);
       for (std::size_t u = 0; u < to.size(); ++u) {
-        move.cost += e_.reward.travel_weight * e_.travel(u, from[u], to[u]) +
-                     (e_.is_station(to[u]) ? e_.reward.recharge_cost : 0.0);
+        move.cost += travel_cost(e_.reward, e_.travel(u, from[u], to[u])) +
+                     recharge_cost(e_.reward, e_.is_station(to[u]) ? 1 : 0);
         move.visited |= e_.is_station(to[u]) ? 0 : std::uint64_t{1} << to[u];
       }
       moves.push_back(move);
@@ -165,13 +165,13 @@ void GridWorld::sweep(std::size_t position, const std::vector<float>& values,
       std::size_t factor = 1;
       for (std::size_t c = 0; c < ages.size(); ++c) {
         if ((moves[m].visited >> c & 1U) == 0) {
-          gradients += static_cast<double>(ages[c]) * e_.drift.start[c];
+          gradients += e_.gradient(static_cast<double>(ages[c]), e_.drift.start[c], 0.0, 0.0);
           after += factor * ages[c];
         }
         factor *= cap_ + 1;
       }
       const auto reward =
-          static_cast<float>(e_.reward.scale / (moves[m].cost + e_.reward.gradient_weight * gradients));
+          static_cast<float>(worth(e_.reward, moves[m].cost + gradient_cost(e_.reward, gradients)));
       const float* to = &values[(moves[m].to * num_ages_ + after) * num_batteries_];
       const std::uint32_t* batteries = &battery_[position][m * num_batteries_];
       for (std::size_t b = 0; b < num_batteries_; ++b) {

@@ -59,9 +59,6 @@ Scenario parse_scenario(const std::string& text, const std::string& name, const 
 
 // Combinations that no single key shows to be wrong.
 std::vector<InputFault> impossible_combinations(const Scenario& scenario);
-// Why the paper's convergence bounds do not hold, if so. Training does not need them: only who uses a bound
-// must refuse these.
-std::vector<InputFault> bound_faults(const LearningOptions& learning);
 
 // With every default written out: it reads back to the same run.
 std::string resolved_scenario(const Scenario& scenario);

@@ -154,17 +154,6 @@ void check_planning(Check& check, const PlanningOptions& planning, std::size_t n
 
 }  // namespace
 
-std::vector<InputFault> bound_faults(const LearningOptions& learning) {
-  Check check;
-  const double limit = 1.0 / (6.0 * learning.bound.meta_lipschitz);
-  check.require(gradient_bound_holds(bound_steps(learning), learning.bound), "learning.meta_step",
-                fmt::format("{:g}", learning.meta_step),
-                fmt::format("is not below 1 / (6 learning.bound.meta_lipschitz) = {:g}: the convergence "
-                            "bounds do not hold",
-                            limit));
-  return check.faults;
-}
-
 std::vector<InputFault> impossible_combinations(const Scenario& scenario) {
   Check check;
   check_world(check, scenario);

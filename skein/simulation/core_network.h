@@ -1,5 +1,5 @@
 // The core network: observes, plans, sends swarms out, merges what they learn. One step is one training
-// sequence, and it is the planner's environment for real.
+// sequence (the paper, section V-C), and it is the planner's environment for real.
 //
 // In a sequence every swarm flies to its site. At a station it recharges. At clusters, swarms wait for one
 // another, landed, then go through the same global rounds: each leader solves its problem, its swarm gathers
@@ -11,31 +11,26 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "skein/base/bytes.h"
+#include "skein/base/progress_listener.h"
 #include "skein/base/thread_pool.h"
+#include "skein/learning/aggregation.h"
+#include "skein/offloading/swarm_problem.h"
 #include "skein/planning/planner.h"
+#include "skein/planning/reward.h"
 #include "skein/simulation/faults.h"
 #include "skein/simulation/field.h"
 #include "skein/simulation/fleet.h"
+#include "skein/simulation/mission_state.h"
 #include "skein/simulation/records.h"
-#include "skein/world/state.h"
+#include "skein/simulation/supplies.h"
 #include "skein/world/world.h"
 
 namespace skein {
-
-// Costs of a sequence, from which a planner's reward follows.
-struct SequenceCosts {
-  double objective_sum = 0.0;  // O over active swarms
-  double gradient_sum = 0.0;   // G over clusters that nobody visited
-  double travel_j = 0.0;
-  std::size_t recharging = 0;       // swarms at stations
-  std::size_t below_threshold = 0;  // swarms
-};
 
 // What is referred to must outlive the mission.
 struct MissionSetup {
@@ -43,38 +38,28 @@ struct MissionSetup {
   Field* field = nullptr;
   Fleet* fleet = nullptr;
   Planner* planner = nullptr;
+  const SwarmProblems* problems = nullptr;
+  const AggregationRule* aggregation = nullptr;
   Model initial{};
   std::vector<double> initial_drifts{};  // what is taken of a cluster until it was visited twice
-  std::function<double(const SequenceCosts&)> reward{};
-  // G of an unvisited cluster: from its age, drift, drift summed since the last visit, and the squared
-  // gradient that the visit left.
-  std::function<double(double, double, double, double)> gradient{};
-  // O(s) without what decisions change: w times a constant of the timing.
-  std::function<double(const Timing&)> objective_constant{};
-  double learning_weight = 0.5;      // w
-  double untrained_objective = 0.0;  // added to O(s) for a sequence without training, in part for a part
-  double age_cap = 20.0;             // in the planner's eyes, the age of a cluster that never had a model
+  RewardOptions reward{};
   Timing first_timing{};
   std::size_t sequences = 20;
   std::uint64_t seed = 0;
-  DataSize point_size{};
-  DataSize model_size{};
   FaultSchedule faults{};
   bool measures_constants = true;  // of the convergence bounds, for the leaders
 };
 
 class CoreNetwork {
  public:
-  using Progress = std::function<void(double)>;  // how much of a step is done
-
   CoreNetwork(MissionSetup setup, ThreadPool& pool);
 
-  [[nodiscard]] bool done() const { return state_.sequence >= setup_.sequences; }
+  [[nodiscard]] bool done() const { return state_.world.sequence >= setup_.sequences; }
   // One training sequence. Throws Divergence.
-  SequenceRecord step(const Progress& progress);
+  SequenceRecord step(ProgressListener progress = {});
 
-  [[nodiscard]] const State& state() const { return state_; }
-  [[nodiscard]] const Model& global_model() const { return *global_; }
+  [[nodiscard]] const State& state() const { return state_.world; }
+  [[nodiscard]] const Model& global_model() const { return *state_.global; }
   [[nodiscard]] Model cluster_model(std::size_t cluster) const;
 
   // Everything that changes, as bytes; and back, into a network of the same setup. The planner is not in it:
@@ -83,57 +68,70 @@ class CoreNetwork {
   void restore(ByteCursor& bytes);
 
  private:
-  struct ClusterState {
-    double age = 1.0;
-    double drift = -1.0;            // as measured; below 0: not yet
-    double squared_gradient = 0.0;  // of the model that was handed over, at the end of the last visit
-    std::uint64_t visited_at = 0;   // sequence + 1; 0: never, and its model is the initial one
-  };
-
   // In a round of the present sequence.
   struct Round {
     std::vector<LeaderTask> tasks;  // of the active swarms, in order
     std::vector<SwarmLinks> links;  // of each
     std::vector<bool> reachable;    // whether there is an access point for each
+    std::vector<LeaderUpdate> updates;
+    std::vector<double> durations_s;  // that each needs for the round, with all of its messages
+  };
+  // What the global rounds of the present sequence have come to.
+  struct Training {
+    double now_s = 0.0;
+    double num_local_rounds = 1.0;  // of all of them
+    std::shared_ptr<const Model> first_model{};
+    Round last{};
+    std::vector<double> objective_sums{};    // of each swarm
+    std::vector<std::size_t> num_decided{};  // of each swarm's local rounds
+    double bound_sum = 0.0;
+    std::size_t num_bounds = 0;
   };
 
-  [[nodiscard]] Observation observe() const;
-  [[nodiscard]] std::vector<double> planning_drifts() const;
-  // Whether nobody is left to lead the swarm, or to train.
-  [[nodiscard]] bool is_lost(std::size_t swarm) const;
-  [[nodiscard]] double least_battery(std::size_t swarm) const;
-  [[nodiscard]] double least_margin(std::size_t swarm) const;
-  // Of this UAV's battery; a faulty one loses more.
-  void spend(std::size_t uav, EnergyKind kind, Energy energy);
-  void book(const std::vector<EnergyUse>& uses);
-  [[nodiscard]] std::vector<std::size_t> flying(std::size_t swarm) const;
-  [[nodiscard]] double planned_age(std::size_t cluster) const;
-  [[nodiscard]] double gradient_scale() const;
-  void fly(const Plan& plan, SequenceRecord& record);
+  // The sequence, step by step.
+  [[nodiscard]] SequenceRecord begin() const;
+  [[nodiscard]] Observation observe();
+  void plan(SequenceRecord& record);
+  void fly(SequenceRecord& record);
+  void measure_drift(const SequenceRecord& record);
   void recharge(SequenceRecord& record);
-  void train(const Plan& plan, SequenceRecord& record, const Progress& progress);
-  [[nodiscard]] Round prepare_round(const SequenceRecord& record, const Plan& plan, std::size_t round) const;
-  // Who needs how long for the round, with all of its messages; books what they cost.
-  std::vector<double> signal(const Round& round, const std::vector<LeaderUpdate>& updates,
-                             SequenceRecord& record);
-  // The swarms' models that reach the core network whole.
-  std::vector<SwarmUpdate> collect_updates(const Round& round, std::vector<LeaderUpdate>& updates, double now,
-                                           SequenceRecord& record);
-  void note_faults(double now, SequenceRecord& record) const;
+  void train(SequenceRecord& record, ProgressListener progress);
+  void settle(SequenceRecord& record);
+  void advance(const SequenceRecord& record);
+
+  // Training, step by step.
+  void run_round(std::size_t round, Training& training, SequenceRecord& record);
+  [[nodiscard]] Round prepare(std::size_t round, SequenceRecord& record) const;
+  [[nodiscard]] LeaderTask task_of(std::size_t swarm, std::size_t round, const SequenceRecord& record,
+                                   const std::vector<std::size_t>& access_points_out) const;
+  void share_slowest_trip(Round& round) const;
+  void signal(Round& round, SequenceRecord& record);
+  void book_swarm(const Round& round, std::size_t i, double lasts_s, bool is_last, Training& training,
+                  SequenceRecord& record);
+  void merge(Round& round, double lasts_s, double now_s, SequenceRecord& record);
+  [[nodiscard]] std::vector<SwarmUpdate> whole_updates(Round& round, double lasts_s, double now_s,
+                                                       SequenceRecord& record) const;
+  void measure(const Training& training, SequenceRecord& record);
+  void hand_over(Training& training, SequenceRecord& record);
+
+  [[nodiscard]] Supplies supplies() { return {*setup_.world, setup_.faults, now_, state_.world.ledger}; }
+  void fly_swarm(std::size_t swarm, SequenceRecord& record);
+
+  // Drift, as planners see it.
+  [[nodiscard]] double gradient_scale() const;
+  [[nodiscard]] std::vector<double> planning_drifts() const;
+  [[nodiscard]] double planned_age(std::size_t cluster) const;
+  void age_clusters(const std::vector<double>& drifts, SequenceCosts& costs, SequenceRecord& record);
+  void score_after(SequenceRecord& record);
+
+  void note_faults(double now_s, SequenceRecord& record) const;
   // Those of a global round that this sequence did not have.
   void note_late_faults(SequenceRecord& record) const;
-  void measure_arrivals(const SequenceRecord& record);
 
   MissionSetup setup_;
   ThreadPool& pool_;
-  State state_;
-  std::shared_ptr<const Model> global_;
-  std::vector<ClusterState> clusters_;
-  Timing timing_;
-  std::size_t iterations_ = 0;  // local iterations of the mission so far
+  MissionState state_;
   FaultSchedule::Moment now_{};
-  std::shared_ptr<const BoundConstants> constants_{};
-  std::vector<Observation> seen_;
 };
 
 }  // namespace skein

@@ -63,96 +63,157 @@ std::vector<double> numbers_of(const BoundConstants& c) {
 
 }  // namespace
 
-CoreNetwork::Round CoreNetwork::prepare_round(const SequenceRecord& record, const Plan& plan,
-                                              std::size_t round) const {
+void CoreNetwork::train(SequenceRecord& record, ProgressListener progress) {
+  bool any = false;
+  Training training{.now_s = record.start_s};
+  for (const SwarmRecord& swarm : record.swarms) {
+    any = any || swarm.active;
+    training.now_s = swarm.active ? std::max(training.now_s, swarm.arrival_s) : training.now_s;
+  }
+  if (!any) {
+    return;
+  }
+  const Timing& timing = record.plan.timing;
+  const auto local_period = static_cast<std::size_t>(timing.local_period);
+  const auto global_period = static_cast<std::size_t>(timing.global_period);
+  const SequenceRounds rounds =
+      sequence_rounds(static_cast<std::size_t>(std::llround(timing.duration)), local_period, global_period);
+  record.global_rounds = rounds.global_aggregations;
+  record.local_iterations = rounds.local_aggregations * local_period;
+  training.num_local_rounds = static_cast<double>(rounds.local_aggregations);
+  training.first_model = state_.global;
+  training.objective_sums.resize(record.swarms.size());
+  training.num_decided.resize(record.swarms.size());
+  for (std::size_t round = 0; round < record.global_rounds; ++round) {
+    run_round(round, training, record);
+    progress(static_cast<double>(round + 1) / static_cast<double>(record.global_rounds + 1));
+  }
+  measure(training, record);
+  hand_over(training, record);
+}
+
+void CoreNetwork::run_round(std::size_t round, Training& training, SequenceRecord& record) {
+  now_.round = round;
+  training.last = {};  // models of the round before are not kept beside those of this one
+  if (round > 0) {
+    note_faults(training.now_s, record);
+  }
+  Round current = prepare(round, record);
+  current.updates = setup_.fleet->run(current.tasks);
+  signal(current, record);
+  const double lasts_s = setup_.aggregation->round_duration(current.durations_s);
+  const bool is_last = round + 1 == record.global_rounds;
+  for (std::size_t i = 0; i < current.tasks.size(); ++i) {
+    book_swarm(current, i, lasts_s, is_last, training, record);
+  }
+  training.now_s += lasts_s;
+  state_.iterations += current.tasks.front().local_period * current.tasks.front().global_period;
+  merge(current, lasts_s, training.now_s, record);
+  training.last = std::move(current);
+}
+
+CoreNetwork::Round CoreNetwork::prepare(std::size_t round, SequenceRecord& record) const {
   const World& world = *setup_.world;
-  const FaultSchedule& faults = setup_.faults;
-  Round prepared;
-  std::vector<std::size_t> out;
+  std::vector<std::size_t> out;  // access points
   for (std::size_t a = 0; a < world.access_points.size(); ++a) {
-    if (faults.is(FaultKind::access_point, a, now_)) {
+    if (setup_.faults.is(FaultKind::access_point, a, now_)) {
       out.push_back(a);
     }
   }
+  Round prepared;
   for (std::size_t swarm = 0; swarm < world.swarms.size(); ++swarm) {
     if (!record.swarms[swarm].active) {
       continue;
     }
-    LeaderTask task{
-        .swarm = swarm,
-        .cluster = record.swarms[swarm].to,
-        .sequence = state_.sequence,
-        .global_round = round,
-        .num_global_rounds = record.global_rounds,
-        .local_period = static_cast<std::size_t>(plan.timing.local_period),
-        .global_period = static_cast<std::size_t>(plan.timing.global_period),
-        .first_iteration = iterations_,
-        .model = global_,
-        .members = faults.members(world, swarm, now_),
-        .conditions = {.rate_factor = faults.factor(FaultKind::link, swarm, now_), .access_points_out = out}};
-    for (std::size_t id = world.swarms[swarm].leader; id < world.swarms[swarm].coordinators.end(); ++id) {
-      task.batteries.push_back(state_.ledger.level(State::account_of_uav(id)).si());
-    }
-    const IndexRange& devices = world.clusters[task.cluster].devices;
-    for (std::size_t i = 0; i < devices.count && !faults.all().empty(); ++i) {
-      if (faults.is(FaultKind::device, devices.first + i, now_)) {
-        task.silent_devices.push_back(i);
-      }
-    }
-    prepared.links.push_back(swarm_links(world, swarm, task.cluster, task.sequence, task.conditions));
+    const LeaderTask& task = prepared.tasks.emplace_back(task_of(swarm, round, record, out));
+    const SwarmLinks& links =
+        prepared.links.emplace_back(swarm_links(world, swarm, task.cluster, task.sequence, task.conditions));
     prepared.reachable.push_back(out.size() < world.access_points.size());
-    prepared.tasks.push_back(std::move(task));
+    record.swarms[swarm].access_point = links.access_point;
   }
-  double slowest = 0.0;
-  for (std::size_t i = 0; i < prepared.tasks.size(); ++i) {
-    const LeaderTask& task = prepared.tasks[i];
-    const Time trip = 2.0 * flight_time({.distance = prepared.links[i].access_point_distance,
-                                         .speed = world.uavs[task.members.leader].cruise_speed});
-    slowest =
-        std::max(slowest, (trip + model_time(setup_.model_size, prepared.links[i], task.global_period)).si());
-  }
-  for (LeaderTask& task : prepared.tasks) {
-    task.slowest_trip_s = slowest;
-    task.has_constants = constants_ != nullptr;
-    task.constants = constants_ != nullptr ? *constants_ : BoundConstants{};
-  }
+  share_slowest_trip(prepared);
   return prepared;
 }
 
-std::vector<double> CoreNetwork::signal(const Round& round, const std::vector<LeaderUpdate>& updates,
-                                        SequenceRecord& record) {
-  const auto r = static_cast<std::uint32_t>(round.tasks.front().global_round);
+LeaderTask CoreNetwork::task_of(std::size_t swarm, std::size_t round, const SequenceRecord& record,
+                                const std::vector<std::size_t>& access_points_out) const {
+  const World& world = *setup_.world;
+  const FaultSchedule& faults = setup_.faults;
+  LeaderTask task{.swarm = swarm,
+                  .cluster = record.swarms[swarm].to,
+                  .sequence = record.sequence,
+                  .global_round = round,
+                  .num_global_rounds = record.global_rounds,
+                  .local_period = static_cast<std::size_t>(record.plan.timing.local_period),
+                  .global_period = static_cast<std::size_t>(record.plan.timing.global_period),
+                  .first_iteration = state_.iterations,
+                  .model = state_.global,
+                  .members = faults.members(world, swarm, now_),
+                  .conditions = {.rate_factor = faults.factor(FaultKind::link, swarm, now_),
+                                 .access_points_out = access_points_out},
+                  .has_constants = state_.constants != nullptr,
+                  .constants = state_.constants ? *state_.constants : BoundConstants{}};
+  for (std::size_t id = world.swarms[swarm].leader; id < world.swarms[swarm].coordinators.end(); ++id) {
+    task.batteries.push_back(state_.world.ledger.level(State::account_of_uav(id)).si());
+  }
+  const IndexRange& devices = world.clusters[task.cluster].devices;
+  for (std::size_t i = 0; i < devices.count && !faults.all().empty(); ++i) {
+    if (faults.is(FaultKind::device, devices.first + i, now_)) {
+      task.silent_devices.push_back(i);
+    }
+  }
+  return task;
+}
+
+// All wait for whoever is away longest.
+void CoreNetwork::share_slowest_trip(Round& round) const {
+  double slowest = 0.0;
+  for (std::size_t i = 0; i < round.tasks.size(); ++i) {
+    const LeaderTask& task = round.tasks[i];
+    const Time trip = 2.0 * flight_time({.distance = round.links[i].access_point_distance,
+                                         .speed = setup_.world->uavs[task.members.leader].cruise_speed});
+    const Time models = model_time(setup_.problems->sizes().model, round.links[i], task.global_period);
+    slowest = std::max(slowest, (trip + models).si());
+  }
+  for (LeaderTask& task : round.tasks) {
+    task.slowest_trip_s = slowest;
+  }
+}
+
+// The round's messages, and what they cost.
+void CoreNetwork::signal(Round& round, SequenceRecord& record) {
+  const LeaderTask& any = round.tasks.front();
+  const auto r = static_cast<std::uint32_t>(any.global_round);
+  const MessageSizes& sizes = setup_.problems->sizes();
   SequenceDescription description{
-      .sequence = static_cast<std::uint32_t>(state_.sequence),
-      .model_bits = static_cast<std::uint64_t>(std::llround(setup_.model_size.si())),
-      .local_period = static_cast<std::uint32_t>(round.tasks.front().local_period),
-      .global_period = static_cast<std::uint32_t>(round.tasks.front().global_period),
+      .sequence = static_cast<std::uint32_t>(record.sequence),
+      .model_bits = static_cast<std::uint64_t>(std::llround(sizes.model.si())),
+      .local_period = static_cast<std::uint32_t>(any.local_period),
+      .global_period = static_cast<std::uint32_t>(any.global_period),
       .num_rounds = static_cast<std::uint32_t>(record.global_rounds),
-      .constants = constants_ ? numbers_of(*constants_) : std::vector<double>{},
+      .constants = state_.constants ? numbers_of(*state_.constants) : std::vector<double>{},
       .first_round = r,
       .end_round = r + 1,
       .network = {.seed = setup_.seed}};
   std::vector<std::size_t> whose;
   for (std::size_t i = 0; i < round.tasks.size(); ++i) {
-    if (updates[i].trained && round.reachable[i]) {
+    // Of whoever cannot reach the core network: without signalling.
+    round.durations_s.push_back(round.updates[i].duration);
+    if (round.updates[i].trained && round.reachable[i]) {
       whose.push_back(i);
       description.swarms.push_back(
-          describe_round(*setup_.world, round.tasks[i], updates[i], round.links[i], setup_.point_size));
+          describe_round(*setup_.world, round.tasks[i], round.updates[i], round.links[i], sizes.point));
     }
   }
-  std::vector<double> durations(round.tasks.size(), 0.0);
-  for (std::size_t i = 0; i < round.tasks.size(); ++i) {
-    durations[i] = updates[i].duration;  // of whoever cannot reach the core network: without signalling
-  }
   if (description.swarms.empty()) {
-    return durations;
+    return;
   }
   const SignallingReport report = simulate_signalling(description);
   for (std::size_t s = 0; s < whose.size(); ++s) {
     const RoundTimes& times = report.swarms[s].rounds.front();
     const bool is_last = description.end_round == description.num_rounds;
-    durations[whose[s]] = (is_last ? report.swarms[s].end : times.back) - times.begin;
-    book(signalling_energy(*setup_.world, round.tasks[whose[s]], report.records));
+    round.durations_s[whose[s]] = (is_last ? report.swarms[s].end : times.back) - times.begin;
+    supplies().book(signalling_energy(*setup_.world, round.tasks[whose[s]], report.records));
   }
   const KindTally total = report.total();
   record.signalling.messages += total.sent.messages;
@@ -161,185 +222,170 @@ std::vector<double> CoreNetwork::signal(const Round& round, const std::vector<Le
   record.signalling.refused +=
       std::accumulate(report.records.refusals.begin(), report.records.refusals.end(), std::uint64_t{0});
   expect(report.completed, "without lost messages, the protocol comes to its end");
-  return durations;
 }
 
-std::vector<SwarmUpdate> CoreNetwork::collect_updates(const Round& round, std::vector<LeaderUpdate>& updates,
-                                                      double now, SequenceRecord& record) {
+// What a swarm has spent in the round, and its record. The round ends for all at once; whoever is done with
+// the last one lands.
+void CoreNetwork::book_swarm(const Round& round, std::size_t i, double lasts_s, bool is_last,
+                             Training& training, SequenceRecord& record) {
+  const World& world = *setup_.world;
+  const LeaderUpdate& update = round.updates[i];
+  const std::size_t swarm = round.tasks[i].swarm;
+  const std::size_t leader = round.tasks[i].members.leader;
+  const double own_s = round.durations_s[i];
+  const double stays_s = is_last ? own_s : lasts_s;
+  Supplies supplies = this->supplies();
+  supplies.book(update.energy);
+  double away_s = 0.0;
+  if (update.trained && round.reachable[i]) {
+    const AccessPointTrips trip{.num_aggregations = 1,
+                                .one_way = {.distance = round.links[i].access_point_distance,
+                                            .speed = world.uavs[leader].cruise_speed}};
+    supplies.spend(leader, EnergyKind::access_point_trips,
+                   access_point_energy(world.uavs[leader].propulsion, trip));
+    away_s = access_point_time(trip).si();
+    record.model_bits += 2.0 * setup_.problems->sizes().model.si();
+  }
+  for (const std::size_t id : supplies.flying(swarm)) {
+    const double aloft_s = stays_s - (id == leader ? away_s : 0.0);
+    if (update.trained && aloft_s > 0.0) {  // who cannot train waits, landed
+      supplies.spend(id, EnergyKind::hovering, hovering_energy(world.uavs[id].propulsion, Time(aloft_s)));
+    }
+  }
+  SwarmRecord& own = record.swarms[swarm];
+  own.finished_s = training.now_s + stays_s;
+  own.points_sent += update.points_sent;
+  own.points_trained += update.points_trained;
+  own.culprit = update.culprit;
+  // Energy adds up; the bound is of a mean.
+  const double learning_weight = setup_.problems->setting().offloading.learning_weight;
+  for (const OffloadSummary& summary : update.rounds) {
+    ++training.num_decided[swarm];
+    training.objective_sums[swarm] += (1.0 - learning_weight) * summary.energy +
+                                      learning_weight * summary.planned_learning / training.num_local_rounds;
+    training.bound_sum += summary.gradient_bound;
+    ++training.num_bounds;
+  }
+  if (!update.rounds.empty()) {
+    own.rounds.push_back({.start_s = training.now_s,
+                          .training_s = own_s - away_s,
+                          .trip_s = away_s,
+                          .local_rounds = update.rounds.size(),
+                          .decision = update.rounds.front()});
+  }
+  record.data_bits += update.data_bits;
+  record.model_bits += update.model_bits;
+}
+
+void CoreNetwork::merge(Round& round, double lasts_s, double now_s, SequenceRecord& record) {
+  const std::vector<SwarmUpdate> whole = whole_updates(round, lasts_s, now_s, record);
+  if (!whole.empty()) {
+    state_.global = std::make_shared<const Model>(setup_.aggregation->merged(*state_.global, whole, pool_));
+  }
+}
+
+// The swarms' models that reach the core network whole, and in time.
+std::vector<SwarmUpdate> CoreNetwork::whole_updates(Round& round, double lasts_s, double now_s,
+                                                    SequenceRecord& record) const {
   std::vector<SwarmUpdate> whole;
-  for (std::size_t i = 0; i < updates.size(); ++i) {
-    if (!updates[i].trained) {
+  for (std::size_t i = 0; i < round.updates.size(); ++i) {
+    if (!round.updates[i].trained) {
       continue;
     }
     const std::size_t swarm = round.tasks[i].swarm;
+    Model& model = round.updates[i].swarm.model;
+    const auto leave_out = [&](std::string what) { record.faults.push_back({now_s, std::move(what)}); };
     if (!round.reachable[i]) {
       ++record.unreachable_updates;
-      record.faults.push_back({now, fmt::format("swarm {} finds no access point: its model stays out of the "
-                                                "global one",
-                                                swarm + 1)});
+      leave_out(
+          fmt::format("swarm {} finds no access point: its model stays out of the global one", swarm + 1));
+      continue;
+    }
+    if (round.durations_s[i] > lasts_s) {
+      leave_out(fmt::format("swarm {} comes too late: its model stays out of the global one", swarm + 1));
       continue;
     }
     if (const MissionFault* fault = setup_.faults.find(FaultKind::update, swarm, now_)) {
-      damage(updates[i].swarm.model, *fault,
-             RandomStream(setup_.seed, "damaged update", swarm, state_.sequence, now_.round));
+      damage(model, *fault, RandomStream(setup_.seed, "damaged update", swarm, record.sequence, now_.round));
     }
-    if (const std::string why = objection_to(updates[i].swarm.model, *global_); !why.empty()) {
+    if (const std::string why = objection_to(model, *state_.global); !why.empty()) {
       ++record.rejected_updates;
-      record.faults.push_back({now, fmt::format("the model of swarm {} is rejected: {}", swarm + 1, why)});
+      leave_out(fmt::format("the model of swarm {} is rejected: {}", swarm + 1, why));
       continue;
     }
-    whole.push_back(std::move(updates[i].swarm));
+    whole.push_back(std::move(round.updates[i].swarm));
   }
   return whole;
 }
 
-void CoreNetwork::train(const Plan& plan, SequenceRecord& record, const Progress& progress) {
-  const World& world = *setup_.world;
-  double begin = record.start_s;
-  bool any = false;
-  for (const SwarmRecord& swarm : record.swarms) {
-    any = any || swarm.active;
-    begin = swarm.active ? std::max(begin, swarm.arrival_s) : begin;
-  }
-  if (!any) {
-    return;
-  }
-  const auto local_period = static_cast<std::size_t>(plan.timing.local_period);
-  const auto global_period = static_cast<std::size_t>(plan.timing.global_period);
-  record.global_rounds = std::max<std::size_t>(
-      1, static_cast<std::size_t>(std::llround(plan.timing.duration)) / (local_period * global_period));
-  Round current;
-  std::vector<LeaderUpdate> updates;
-  const std::shared_ptr<const Model> first_model = global_;
-  double now = begin;
-  const auto num_rounds = static_cast<double>(record.global_rounds * global_period);
-  std::vector<double> objective_sums(world.swarms.size(), 0.0);
-  std::vector<std::size_t> num_decided(world.swarms.size(), 0);  // of the swarm's local rounds
-  double bound_sum = 0.0;
-  std::size_t num_bounds = 0;
-  for (std::size_t round = 0; round < record.global_rounds; ++round) {
-    now_.round = round;
-    if (round > 0) {
-      note_faults(now, record);
-    }
-    current = prepare_round(record, plan, round);
-    const std::vector<LeaderTask>& tasks = current.tasks;
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      record.swarms[tasks[i].swarm].access_point = current.links[i].access_point;
-    }
-    updates = setup_.fleet->run(tasks);
-    // The slowest swarm, its leader's trip included, ends the round for all; whoever is done with the last
-    // one lands.
-    const bool is_last = round + 1 == record.global_rounds;
-    const std::vector<double> durations = signal(current, updates, record);
-    const double duration = *std::ranges::max_element(durations);
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      const std::size_t swarm = tasks[i].swarm;
-      const std::size_t leader = tasks[i].members.leader;
-      book(updates[i].energy);
-      double away = 0.0;
-      if (updates[i].trained && current.reachable[i]) {
-        const AccessPointTrips trip{.num_aggregations = 1,
-                                    .one_way = {.distance = current.links[i].access_point_distance,
-                                                .speed = world.uavs[leader].cruise_speed}};
-        spend(leader, EnergyKind::access_point_trips,
-              access_point_energy(world.uavs[leader].propulsion, trip));
-        away = access_point_time(trip).si();
-        record.model_bits += 2.0 * setup_.model_size.si();
-      }
-      for (const std::size_t id : flying(swarm)) {
-        const double aloft = (is_last ? durations[i] : duration) - (id == leader ? away : 0.0);
-        if (updates[i].trained && aloft > 0.0) {  // who cannot train waits, landed
-          spend(id, EnergyKind::hovering, hovering_energy(world.uavs[id].propulsion, Time(aloft)));
-        }
-      }
-      SwarmRecord& own = record.swarms[swarm];
-      own.finished_s = now + (is_last ? durations[i] : duration);
-      own.points_sent += updates[i].points_sent;
-      own.points_trained += updates[i].points_trained;
-      own.culprit = updates[i].culprit;
-      // Energy adds up; the bound is of a mean.
-      for (const OffloadSummary& summary : updates[i].rounds) {
-        ++num_decided[swarm];
-        objective_sums[swarm] += (1.0 - setup_.learning_weight) * summary.energy +
-                                 setup_.learning_weight * summary.planned_learning / num_rounds;
-        bound_sum += summary.gradient_bound;
-        ++num_bounds;
-      }
-      if (!updates[i].rounds.empty()) {
-        own.rounds.push_back({.start_s = now,
-                              .training_s = durations[i] - away,
-                              .trip_s = away,
-                              .local_rounds = updates[i].rounds.size(),
-                              .decision = updates[i].rounds.front()});
-      }
-      record.data_bits += updates[i].data_bits;
-      record.model_bits += updates[i].model_bits;
-    }
-    now += duration;
-    iterations_ += local_period * global_period;
-    if (const std::vector<SwarmUpdate> whole = collect_updates(current, updates, now, record);
-        !whole.empty()) {
-      global_ = std::make_shared<const Model>(merge(whole, MergeWeights::equal, pool_));
-    }
-    progress(static_cast<double>(round + 1) / static_cast<double>(record.global_rounds + 1));
-  }
-  std::vector<LeaderTask>& tasks = current.tasks;
-  record.local_iterations = record.global_rounds * local_period * global_period;
-  for (LeaderTask& task : tasks) {
-    task.model = global_;
-    task.first_iteration = iterations_;
-  }
+// What the sequence has brought: constants of the bounds for the next one, gradients, and objectives.
+void CoreNetwork::measure(const Training& training, SequenceRecord& record) {
+  const Round& last = training.last;
   std::vector<std::size_t> trained_at;
-  std::vector<double> handed_over_s;
   std::vector<ClusterModel> of_global;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    of_global.push_back({tasks[i].cluster, global_.get()});
-    if (updates[i].trained) {
-      trained_at.push_back(tasks[i].cluster);
-      handed_over_s.push_back(record.swarms[tasks[i].swarm].finished_s);
+  for (std::size_t i = 0; i < last.tasks.size(); ++i) {
+    of_global.push_back({last.tasks[i].cluster, state_.global.get()});
+    if (last.updates[i].trained) {
+      trained_at.push_back(last.tasks[i].cluster);
     }
   }
-  if (setup_.measures_constants && global_ != first_model && !trained_at.empty()) {
-    constants_ = std::make_shared<const BoundConstants>(
-        setup_.field->measure_constants(trained_at, *first_model, *global_));
-    record.constants = constants_;
+  if (setup_.measures_constants && state_.global != training.first_model && !trained_at.empty()) {
+    state_.constants = std::make_shared<const BoundConstants>(
+        setup_.field->measure_constants(trained_at, *training.first_model, *state_.global));
+    record.constants = state_.constants;
   }
-  const std::vector<double> global_gradients = setup_.field->squared_meta_gradients(of_global);
+  const std::vector<double> gradients = setup_.field->squared_meta_gradients(of_global);
+  const Timing& timing = record.plan.timing;
+  const double constant = setup_.problems->objective_constant(
+      last.tasks.front().local_period, last.tasks.front().global_period, timing.duration);
   double gradient_sum = 0.0;
   std::vector<double> objectives;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    SwarmRecord& swarm = record.swarms[tasks[i].swarm];
-    gradient_sum += global_gradients[i];
+  for (std::size_t i = 0; i < last.tasks.size(); ++i) {
+    const std::size_t swarm = last.tasks[i].swarm;
+    gradient_sum += gradients[i];
     // As in the planner's tables, a round that cannot be trained costs more than any decision.
-    const double missing = 1.0 - static_cast<double>(num_decided[tasks[i].swarm]) / num_rounds;
-    swarm.objective = objective_sums[tasks[i].swarm] + setup_.objective_constant(plan.timing) +
-                      missing * setup_.untrained_objective;
+    const double missing = 1.0 - static_cast<double>(training.num_decided[swarm]) / training.num_local_rounds;
+    record.swarms[swarm].objective =
+        training.objective_sums[swarm] + constant + missing * untrained_objective;
     if (missing == 0.0) {
-      objectives.push_back(swarm.objective);
+      objectives.push_back(record.swarms[swarm].objective);
     }
   }
   record.mean_objective = objectives.empty() ? 0.0 : mean_interval(objectives).mean;
-  record.squared_meta_gradient = gradient_sum / static_cast<double>(tasks.size());
-  std::vector<Model> handed;
+  record.squared_meta_gradient = gradient_sum / static_cast<double>(last.tasks.size());
+  record.gradient_bound =
+      training.num_bounds > 0 ? training.bound_sum / static_cast<double>(training.num_bounds) : 0.0;
+}
+
+// Each swarm makes the model its own, and leaves it with its cluster.
+void CoreNetwork::hand_over(Training& training, SequenceRecord& record) {
+  Round& last = training.last;
+  for (LeaderTask& task : last.tasks) {
+    task.model = state_.global;
+    task.first_iteration = state_.iterations;
+  }
+  std::vector<std::size_t> clusters;
+  std::vector<Model> models;
   {
-    std::vector<Model> own_models = setup_.fleet->personalise(tasks);
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      if (updates[i].trained) {
-        book(personalisation_energy(world, tasks[i], updates[i], current.links[i], setup_.model_size));
-        handed.push_back(std::move(own_models[i]));
+    std::vector<Model> own = setup_.fleet->personalise(last.tasks);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const LeaderTask& task = last.tasks[i];
+      if (!last.updates[i].trained) {
+        continue;
       }
+      supplies().book(personalisation_energy(*setup_.world, task, last.updates[i], last.links[i],
+                                             setup_.problems->sizes().model));
+      clusters.push_back(task.cluster);
+      models.push_back(std::move(own[i]));
+      record.clusters[task.cluster].visited = true;
+      record.clusters[task.cluster].handed_over_s = record.swarms[task.swarm].finished_s;
     }
   }
-  const std::vector<double> left_gradients = setup_.field->hand_over(trained_at, std::move(handed));
-  for (std::size_t i = 0; i < trained_at.size(); ++i) {
-    ClusterState& cluster = clusters_[trained_at[i]];
-    cluster.squared_gradient = left_gradients[i];
-    cluster.visited_at = state_.sequence + 1;
-    record.clusters[trained_at[i]].visited = true;
-    record.clusters[trained_at[i]].handed_over_s = handed_over_s[i];
+  const std::vector<double> gradients = setup_.field->hand_over(clusters, std::move(models));
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
+    state_.clusters[clusters[i]].squared_gradient = gradients[i];
+    state_.clusters[clusters[i]].visited_at = record.sequence + 1;
   }
-  record.gradient_bound = num_bounds > 0 ? bound_sum / static_cast<double>(num_bounds) : 0.0;
 }
 
 }  // namespace skein

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "skein/base/input_fault.h"
-#include "skein/mission/prepare_offloading.h"
+#include "skein/offloading/swarm_problem.h"
 
 namespace skein {
 namespace {
@@ -46,11 +46,12 @@ TEST(Build, PointsAndModelsHaveOneSize) {
   const World world = build_world(scenario, pool);
   const double bits = message_sizes(scenario.offloading, world.seed).point.si();
   EXPECT_GT(bits, 40e3);
+  const SwarmProblems problems(problem_setting(scenario), world);
   for (std::size_t swarm = 0; swarm < 2; ++swarm) {
-    OffloadingSite site = offloading_site(scenario, swarm, 1);
+    OffloadingSite site = offloading_site(scenario.learning, swarm, 1);
     for (site.sequence = 0; site.sequence < 3; ++site.sequence) {
-      const OffloadingProblem problem = build_offloading(
-          scenario, world, site, initial_device_data(scenario, world, 1), full_batteries(world));
+      const OffloadingProblem problem =
+          problems.problem(site, initial_device_data(scenario, world, 1), full_batteries(world));
       EXPECT_EQ(problem.rounds.front().point_bits, bits);
     }
   }
@@ -62,8 +63,9 @@ TEST(Build, BudgetsLeaveRoomForTheSlowestSwarmAndForModels) {
   const auto budget = [&](const std::string& more) {
     const Scenario scenario = small_scenario("[offloading]\n" + more);
     const World world = build_world(scenario, pool);
-    return build_offloading(scenario, world, offloading_site(scenario, 0, 1),
-                            initial_device_data(scenario, world, 1), full_batteries(world))
+    return SwarmProblems(problem_setting(scenario), world)
+        .problem(offloading_site(scenario.learning, 0, 1), initial_device_data(scenario, world, 1),
+                 full_batteries(world))
         .rounds.front()
         .energy_budget.front();
   };

@@ -6,11 +6,12 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <numeric>
 #include <set>
+#include <string>
 
 #include "skein/base/random.h"
-#include "skein/mission/build.h"
 #include "skein/scenario/scenario.h"
 #include "tests/simulation/sampled_world.h"
 
@@ -106,42 +107,58 @@ class CountingTrainer final : public Trainer {
   }
 };
 
-class LocalFleetTest : public ::testing::TestWithParam<std::uint64_t> {
- protected:
-  // Any shares that add up to at most 1; all that a coordinator has is relayed. Worker 1 has no mini-batch.
-  OffloadResult random_decision(const LeaderTask& task, std::span<const double> data) {
-    seen_data_[task.swarm].assign(data.begin(), data.end());
-    RandomStream random(GetParam(), "decision", task.swarm);
-    const Swarm& swarm = world_.swarms[task.swarm];
-    const std::size_t workers = swarm.workers.count;
-    const std::size_t uavs = workers + swarm.coordinators.count;
+// Any shares that add up to at most 1; all that a coordinator has is relayed. Worker 1 has no mini-batch.
+class RandomOffloader final : public Offloader {
+ public:
+  explicit RandomOffloader(std::uint64_t seed) : seed_(seed) {}
+
+  [[nodiscard]] std::string_view name() const override { return "random"; }
+  [[nodiscard]] OffloadResult solve(std::span<const OffloadingInstance> rounds,
+                                    const OffloadResult* /*previous*/) const override {
     OffloadResult result;
     result.status = OffloadStatus::solved;
-    for (std::size_t round = 0; round < task.global_period; ++round) {
-      OffloadDecision& d = result.decisions.emplace_back();
-      d.rho = Table<double>(data.size(), uavs);
-      d.varrho = Table<double>(swarm.coordinators.count, workers);
-      for (double& share : d.rho.values) {
-        share = random.uniform() / static_cast<double>(uavs);
+    for (std::size_t k = 0; k < rounds.size(); ++k) {
+      const OffloadingInstance& p = rounds[k];
+      {
+        const std::lock_guard lock(mutex_);
+        seen_data_[p.name] = p.device_data;
       }
-      for (std::size_t h = 0; h < swarm.coordinators.count; ++h) {
+      RandomStream random(seed_, "decision", p.num_workers(), k);
+      OffloadDecision& d = result.decisions.emplace_back();
+      d.rho = Table<double>(p.device_data.size(), p.num_uavs());
+      d.varrho = Table<double>(p.num_coordinators(), p.num_workers());
+      for (double& share : d.rho.values) {
+        share = random.uniform() / static_cast<double>(p.num_uavs());
+      }
+      for (std::size_t h = 0; h < p.num_coordinators(); ++h) {
         double sum = 0.0;
-        for (std::size_t j = 0; j < workers; ++j) {
+        for (std::size_t j = 0; j < p.num_workers(); ++j) {
           sum += d.varrho(h, j) = random.uniform();
         }
-        for (std::size_t j = 0; j < workers; ++j) {
+        for (std::size_t j = 0; j < p.num_workers(); ++j) {
           d.varrho(h, j) /= sum;
         }
       }
-      d.alpha.assign(workers, {0.5, 0.25, 0.125});
+      d.alpha.assign(p.num_workers(), {0.5, 0.25, 0.125});
       d.alpha[1] = {0.0, 0.0, 0.0};
-      d.clock.assign(workers, 2e7);
-      OffloadEvaluation& e = result.evaluations.emplace_back();
-      e.processing_time.assign(workers, 1.0);
-      result.planned_learning.push_back(0.0);
+      d.clock.assign(p.num_workers(), 2e7);
+      result.evaluations.push_back(evaluate(p, d));
     }
     return result;
   }
+  // Of the swarm's devices, by the name of its problem.
+  [[nodiscard]] std::vector<double> seen_data(const std::string& problem) const {
+    return seen_data_.at(problem);
+  }
+
+ private:
+  std::uint64_t seed_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, std::vector<double>> seen_data_;
+};
+
+class LocalFleetTest : public ::testing::TestWithParam<std::uint64_t> {
+ protected:
   LeaderTask task_of(std::size_t swarm, std::size_t cluster) const {
     LeaderTask task{.swarm = swarm,
                     .cluster = cluster,
@@ -149,24 +166,31 @@ class LocalFleetTest : public ::testing::TestWithParam<std::uint64_t> {
                     .global_period = 3,
                     .model = std::make_shared<const Model>(4),
                     .members = FaultSchedule().members(world_, swarm, {})};
+    for (std::size_t id = world_.swarms[swarm].leader; id < world_.swarms[swarm].coordinators.end(); ++id) {
+      task.batteries.push_back(world_.uavs[id].battery.si());
+    }
     return task;
   }
   LocalFleet fleet() {
-    return {{.world = &world_,
-             .field = &field_,
-             .trainer = &trainer_,
-             .decide = [this](const LeaderTask& task,
-                              std::span<const double> data) { return random_decision(task, data); },
-             .point_size = DataSize(6272.0),
-             .model_size = DataSize(1e6)},
+    return {{.world = &world_, .field = &field_, .problems = &problems_, .offloader = &offloader_},
+            trainer_,
             pool_};
+  }
+  // Points of the paper's size, in batteries that last.
+  static SwarmProblemSetting setting() {
+    SwarmProblemSetting setting;
+    setting.offloading.point_size.spread = constant(6.272);
+    setting.offloading.model_size.spread = constant(1000);
+    setting.offloading.battery = BatterySharing::joint;
+    return setting;
   }
 
   World world_ = sampled_world(GetParam());
   NumberedField field_{world_.devices.size()};
   CountingTrainer trainer_;
   ThreadPool pool_{2};
-  std::map<std::size_t, std::vector<double>> seen_data_;
+  SwarmProblems problems_{setting(), world_};
+  RandomOffloader offloader_{GetParam()};
 };
 
 TEST_P(LocalFleetTest, TrainsOnWhatWasSentAndNothingElse) {
@@ -174,7 +198,8 @@ TEST_P(LocalFleetTest, TrainsOnWhatWasSentAndNothingElse) {
   std::vector<LeaderTask> tasks{task_of(0, 2), task_of(1, 0)};
   tasks[0].silent_devices = {1};
   const std::vector<LeaderUpdate> updates = leaders.run(tasks);
-  EXPECT_EQ(seen_data_[0][1], 0.0) << "a leader does not count on a silent device";
+  EXPECT_EQ(offloader_.seen_data("swarm 1 above C:3, round 1")[1], 0.0)
+      << "a leader does not count on a silent device";
   ASSERT_EQ(trainer_.calls.size(), 3U) << "one call for each local round";
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const Swarm& swarm = world_.swarms[tasks[i].swarm];

@@ -15,9 +15,11 @@
 #include "skein/base/interval.h"
 #include "skein/mission/agreement.h"
 #include "skein/mission/build.h"
-#include "skein/mission/prepare_offloading.h"
 #include "skein/offloading/condensed_offloader.h"
+#include "skein/offloading/newton_offloader.h"
 #include "skein/offloading/offloaders.h"
+#include "skein/offloading/swarm_problem.h"
+#include "skein/offloading/worker_selection.h"
 
 namespace skein::app {
 namespace {
@@ -104,8 +106,9 @@ Grid solve_all(const Scenario& base, std::span<const double> weights, std::size_
       const std::vector<double> batteries = full_batteries(world);
       const std::size_t cluster = world.swarms.front().start_cluster;
       const OffloadingProblem problem =
-          build_offloading(scenario, world, offloading_site(scenario, 0, cluster),
-                           initial_device_data(scenario, world, cluster), batteries);
+          SwarmProblems(problem_setting(scenario), world)
+              .problem(offloading_site(scenario.learning, 0, cluster),
+                       initial_device_data(scenario, world, cluster), batteries);
       instances[s] = problem.rounds.front();
       for (double& budget : instances[s].energy_budget) {
         budget /= static_cast<double>(problem.rounds.size());

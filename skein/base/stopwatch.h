@@ -1,0 +1,18 @@
+// How long something takes, in seconds of wall time.
+#pragma once
+
+#include <chrono>
+
+namespace skein {
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace skein

@@ -1,0 +1,16 @@
+#include "skein/learning/aggregation.h"
+
+#include <algorithm>
+
+namespace skein {
+
+double WaitForAll::round_duration(std::span<const double> swarms_s) const {
+  return *std::ranges::max_element(swarms_s);
+}
+
+Model WaitForAll::merged(const Model& /*global*/, std::span<const SwarmUpdate> updates,
+                         ThreadPool& pool) const {
+  return merge(updates, MergeWeights::equal, pool);
+}
+
+}  // namespace skein

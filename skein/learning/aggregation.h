@@ -1,0 +1,36 @@
+// When the core network stops waiting in a global round, and what it makes of the models that have come.
+#pragma once
+
+#include <span>
+
+#include "skein/base/thread_pool.h"
+#include "skein/learning/trainer.h"
+
+namespace skein {
+
+class AggregationRule {
+ public:
+  AggregationRule() = default;
+  virtual ~AggregationRule() = default;
+  AggregationRule(const AggregationRule&) = delete;
+  AggregationRule& operator=(const AggregationRule&) = delete;
+  AggregationRule(AggregationRule&&) = delete;
+  AggregationRule& operator=(AggregationRule&&) = delete;
+
+  // How long a round lasts, in seconds, if swarms need so long for it: never empty, and at least as long as
+  // the first needs. Models of swarms that need longer are not merged.
+  [[nodiscard]] virtual double round_duration(std::span<const double> swarms_s) const = 0;
+  // The global model of the next round, from the whole updates of those who were in time: never empty.
+  [[nodiscard]] virtual Model merged(const Model& global, std::span<const SwarmUpdate> updates,
+                                     ThreadPool& pool) const = 0;
+};
+
+// The paper's: the slowest swarm ends the round, and swarms count alike.
+class WaitForAll final : public AggregationRule {
+ public:
+  [[nodiscard]] double round_duration(std::span<const double> swarms_s) const override;
+  [[nodiscard]] Model merged(const Model& global, std::span<const SwarmUpdate> updates,
+                             ThreadPool& pool) const override;
+};
+
+}  // namespace skein

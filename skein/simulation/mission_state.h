@@ -1,0 +1,43 @@
+// Everything of a mission that changes, but for the devices' data, which the field has: one value.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "skein/base/bytes.h"
+#include "skein/learning/trainer.h"
+#include "skein/planning/plan.h"
+#include "skein/world/state.h"
+#include "skein/world/world.h"
+
+namespace skein {
+
+// What the core network knows of a cluster.
+struct ClusterState {
+  double age = 1.0;               // sequences since it was visited
+  double drift = -1.0;            // as measured; below 0: not yet
+  double squared_gradient = 0.0;  // of the model that was handed over, at the end of the last visit
+  std::uint64_t visited_at = 0;   // sequence + 1; 0: never, and its model is the initial one
+
+  [[nodiscard]] bool was_visited() const { return visited_at > 0; }
+};
+
+struct MissionState {
+  State world{};                          // time, sequence, where swarms are, all energies
+  std::shared_ptr<const Model> global{};  // the model
+  std::vector<ClusterState> clusters{};
+  Timing timing{};                                    // of the last sequence
+  std::uint64_t iterations = 0;                       // local iterations of the mission so far
+  std::shared_ptr<const BoundConstants> constants{};  // as measured last; nullptr: not yet
+  std::vector<Observation> seen{};                    // by the planner, one for each sequence
+};
+
+// At the start: full batteries, each swarm above its first cluster.
+MissionState initial_mission_state(const World& world, const Model& initial, const Timing& timing);
+
+void put_mission_state(ByteWriter& bytes, const MissionState& state);
+MissionState get_mission_state(ByteCursor& bytes);
+
+}  // namespace skein
