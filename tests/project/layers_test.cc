@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -14,42 +15,14 @@
 #include <vector>
 
 #include "skein/base/file.h"
+#include "tests/project/rooms.h"
+#include "tests/project/rooms_svg.h"
 #include "tests/temporary_directory.h"
 
 namespace skein {
 namespace {
 
 namespace fs = std::filesystem;
-
-// What a folder sees beside itself and base.
-const std::map<std::string, std::set<std::string>>& visible() {
-  static const std::map<std::string, std::set<std::string>> folders = {
-      {"base", {}},
-      {"gp", {}},
-      {"nn", {}},
-      {"world", {}},
-      {"data", {}},
-      {"learning", {"nn", "world", "data"}},
-      {"bounds", {"nn", "world", "data", "learning"}},
-      {"offloading", {"gp", "world", "data", "learning", "bounds"}},
-      {"planning", {"nn", "world"}},
-      {"protocol", {"world"}},
-      {"simulation", {"world", "data", "learning", "bounds", "offloading", "protocol"}},
-      {"scenario",
-       {"gp", "nn", "world", "data", "learning", "bounds", "offloading", "planning", "simulation"}},
-      {"mission",
-       {"gp", "nn", "world", "data", "learning", "bounds", "offloading", "planning", "protocol", "simulation",
-        "scenario"}},
-  };
-  return folders;
-}
-
-// simulation sees planning through these alone.
-const std::set<std::string>& block_interfaces() {
-  static const std::set<std::string> headers = {"skein/planning/planner.h", "skein/planning/plan.h",
-                                                "skein/planning/reward.h", "skein/planning/model_drift.h"};
-  return headers;
-}
 
 // The file that a line includes, if it does.
 std::optional<std::string> included_file(std::string line) {
@@ -94,12 +67,11 @@ std::string objection(const std::string& file, const std::string& included) {
   }
   const std::string layer = layer_of(file);
   const std::string other = layer_of(included);
-  const auto rule = visible().find(layer);
-  if (rule == visible().end()) {
+  const auto room = std::ranges::find(rooms(), layer, &Room::name);
+  if (room == rooms().end()) {
     return fmt::format("skein/{} has no place in the order of layers", layer);
   }
-  const bool is_interface = layer == "simulation" && block_interfaces().contains(included);
-  if (other == layer || other == "base" || rule->second.contains(other) || is_interface) {
+  if (other == layer || other == "base" || room->sees.contains(other) || room->headers.contains(included)) {
     return "";
   }
   return fmt::format("{} must not see {}", layer, other);
@@ -144,6 +116,34 @@ TEST(Layers, EveryIncludeIsAllowed) { EXPECT_THAT(violations(SKEIN_SOURCE_DIR), 
 
 TEST(Layers, TheRepositoryIsWhereTheTestLooks) {
   EXPECT_TRUE(fs::exists(fs::path(SKEIN_SOURCE_DIR) / "skein/base/random.h"));
+}
+
+// Every folder is a room, every room a folder.
+TEST(Layers, RoomsAreTheFolders) {
+  std::set<std::string> folders;
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(SKEIN_SOURCE_DIR) / "skein")) {
+    if (entry.is_directory()) {
+      folders.insert(entry.path().filename());
+    }
+  }
+  std::set<std::string> names;
+  for (const Room& room : rooms()) {
+    for (const std::string& below : room.sees) {
+      EXPECT_TRUE(names.contains(below)) << room.name << " stands before " << below << ", which it sees";
+    }
+    names.insert(room.name);
+  }
+  EXPECT_EQ(folders, names);
+}
+
+// With SKEIN_RENEW set, the picture is drawn again.
+TEST(Layers, ThePictureInTheDocumentsIsThatOfTheRooms) {
+  const fs::path picture = fs::path(SKEIN_SOURCE_DIR) / "docs/rooms.svg";
+  if (std::getenv("SKEIN_RENEW") != nullptr) {
+    write_file(picture, rooms_svg());
+  }
+  EXPECT_EQ(read_file(picture, 1 << 20U), rooms_svg())
+      << "SKEIN_RENEW=1 build/release/tests/test_project draws it again";
 }
 
 TEST(Layers, PlantedViolationsAreFound) {

@@ -16,10 +16,8 @@
 #include "skein/mission/agreement.h"
 #include "skein/mission/build.h"
 #include "skein/offloading/condensed_offloader.h"
-#include "skein/offloading/newton_offloader.h"
 #include "skein/offloading/offloaders.h"
 #include "skein/offloading/swarm_problem.h"
-#include "skein/offloading/worker_selection.h"
 
 namespace skein::app {
 namespace {
