@@ -1,7 +1,8 @@
-// How long something takes, in seconds of wall time.
+// How long something takes, in seconds: of wall time, and of all threads of this process.
 #pragma once
 
 #include <chrono>
+#include <ctime>
 
 namespace skein {
 
@@ -10,9 +11,13 @@ class Stopwatch {
   [[nodiscard]] double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
+  [[nodiscard]] double processor_seconds() const {
+    return static_cast<double>(std::clock() - processor_start_) / static_cast<double>(CLOCKS_PER_SEC);
+  }
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::clock_t processor_start_ = std::clock();
 };
 
 }  // namespace skein

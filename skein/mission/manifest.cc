@@ -41,16 +41,8 @@ Json process_json(const RankReport& process) {
 
 }  // namespace
 
-double StopWatch::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-}
-
-double StopWatch::processor_seconds() const {
-  return static_cast<double>(std::clock() - processor_start_) / static_cast<double>(CLOCKS_PER_SEC);
-}
-
 Json manifest_of(const Scenario& scenario, const DataSplit& data, std::size_t num_threads,
-                 const StopWatch& watch, const MissionTraffic& traffic) {
+                 const Stopwatch& watch, const MissionTraffic& traffic) {
   Json processes = Json::array();
   for (const RankReport& process : traffic.ranks) {
     processes.push_back(process_json(process));

@@ -54,7 +54,7 @@ class MissionRun::Run {
       ranks_.serve();
       return;
     }
-    const StopWatch watch;
+    const Stopwatch watch;
     clear();
     fly(watch);
   }
@@ -64,7 +64,7 @@ class MissionRun::Run {
       ranks_.serve();
       return;
     }
-    const StopWatch watch;
+    const Stopwatch watch;
     read_checkpoint(directory_ / mission_file::checkpoint, resolved_, *core_, recorder_);
     remove_unfinished_files(directory_);
     fly(watch);
@@ -79,7 +79,7 @@ class MissionRun::Run {
   [[nodiscard]] std::shared_ptr<const DataSplit> shared_data() const;
   std::unique_ptr<Planner> make_planner();
   void clear();
-  void fly(const StopWatch& watch);
+  void fly(const Stopwatch& watch);
   void save_models() const;
   // Where the swarms are, their batteries and the accuracy, for whoever waits; empty if nobody does.
   [[nodiscard]] std::string situation() const;
@@ -138,7 +138,7 @@ void MissionRun::Run::clear() {
   }
 }
 
-void MissionRun::Run::fly(const StopWatch& watch) {
+void MissionRun::Run::fly(const Stopwatch& watch) {
   while (!core_->done()) {
     const std::size_t sequence = core_->state().sequence;
     const SequenceRecord record = core_->step([&](double fraction) {

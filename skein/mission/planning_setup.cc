@@ -46,7 +46,7 @@ void refuse_impossible(const Environment& environment) {
 }  // namespace
 
 Environment build_environment(const Scenario& scenario, const World& world, MissingTables missing,
-                              ThreadPool& pool, Crew& crew, ProgressListener progress) {
+                              ThreadPool& pool, Crew& crew, FractionListener progress) {
   Environment environment = planning_environment(world, scenario.planning);
   if (missing == MissingTables::solved && scenario.planning.tables.empty()) {
     environment.tables = solve_tables(scenario, world, pool, crew, progress);

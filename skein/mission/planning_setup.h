@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "skein/base/crew.h"
-#include "skein/base/progress_listener.h"
+#include "skein/base/fraction_listener.h"
 #include "skein/base/thread_pool.h"
 #include "skein/planning/environment.h"
 #include "skein/scenario/scenario.h"
@@ -22,7 +22,7 @@ enum class MissingTables { closed_form, solved };
 
 // Of the scenario's world. Tables that are solved are so by the crew, each part of it with a pool.
 Environment build_environment(const Scenario& scenario, const World& world, MissingTables missing,
-                              ThreadPool& pool, Crew& crew, ProgressListener progress);
+                              ThreadPool& pool, Crew& crew, FractionListener progress);
 
 struct EnvironmentOptions {
   std::filesystem::path file{};         // a JSON environment instead of the scenario's world

@@ -26,7 +26,7 @@ const LearningOptions& checked(const LearningOptions& learning) {
 }  // namespace
 
 PreparedMission::PreparedMission(const Scenario& scenario, std::shared_ptr<const DataSplit> data,
-                                 ThreadPool& pool, Crew& crew, ProgressListener progress)
+                                 ThreadPool& pool, Crew& crew, FractionListener progress)
     : scenario_(scenario),
       data_(std::move(data)),
       pool_(pool),

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "skein/base/crew.h"
-#include "skein/base/progress_listener.h"
+#include "skein/base/fraction_listener.h"
 #include "skein/base/thread_pool.h"
 #include "skein/learning/aggregation.h"
 #include "skein/learning/swarm_trainer.h"
@@ -31,7 +31,7 @@ namespace skein {
 class PreparedMission {
  public:
   PreparedMission(const Scenario& scenario, std::shared_ptr<const DataSplit> data, ThreadPool& pool,
-                  Crew& crew, ProgressListener progress);
+                  Crew& crew, FractionListener progress);
 
   [[nodiscard]] const World& world() const { return world_; }
   [[nodiscard]] const nn::Network<float>& network() const { return network_; }

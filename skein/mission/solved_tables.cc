@@ -117,7 +117,7 @@ double TableSolver::most_energy(const OffloadingProblem& problem, const OffloadE
 }  // namespace
 
 SolvedTables solve_tables(const Scenario& scenario, const World& world, ThreadPool& pool, Crew& crew,
-                          ProgressListener progress) {
+                          FractionListener progress) {
   const PlanningOptions& options = scenario.planning;
   SolvedTables tables{
       .num_swarms = world.swarms.size(),

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "skein/base/crew.h"
-#include "skein/base/progress_listener.h"
+#include "skein/base/fraction_listener.h"
 #include "skein/base/thread_pool.h"
 #include "skein/planning/tables.h"
 #include "skein/scenario/scenario.h"
@@ -16,6 +16,6 @@ namespace skein {
 // has spent on it. Where P is infeasible the energy is that of a full battery, so that no plan goes there.
 // The crew's first process has them all, each of the others its part only.
 SolvedTables solve_tables(const Scenario& scenario, const World& world, ThreadPool& pool, Crew& crew,
-                          ProgressListener progress);
+                          FractionListener progress);
 
 }  // namespace skein

@@ -19,7 +19,7 @@ CoreNetwork::CoreNetwork(MissionSetup setup, ThreadPool& pool)
   setup_.planner->begin(setup_.seed);
 }
 
-SequenceRecord CoreNetwork::step(ProgressListener progress) {
+SequenceRecord CoreNetwork::step(FractionListener progress) {
   expect(!done(), "the mission is over");
   now_ = {.sequence = state_.world.sequence, .round = 0};
   const NanojouleSum shortfall = state_.world.ledger.total_shortfall();

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "skein/base/bytes.h"
-#include "skein/base/progress_listener.h"
+#include "skein/base/fraction_listener.h"
 #include "skein/base/thread_pool.h"
 #include "skein/learning/aggregation.h"
 #include "skein/offloading/swarm_problem.h"
@@ -56,7 +56,7 @@ class CoreNetwork {
 
   [[nodiscard]] bool done() const { return state_.world.sequence >= setup_.sequences; }
   // One training sequence. Throws Divergence.
-  SequenceRecord step(ProgressListener progress = {});
+  SequenceRecord step(FractionListener progress = {});
 
   [[nodiscard]] const State& state() const { return state_.world; }
   [[nodiscard]] const Model& global_model() const { return *state_.global; }
@@ -95,7 +95,7 @@ class CoreNetwork {
   void fly(SequenceRecord& record);
   void measure_drift(const SequenceRecord& record);
   void recharge(SequenceRecord& record);
-  void train(SequenceRecord& record, ProgressListener progress);
+  void train(SequenceRecord& record, FractionListener progress);
   void settle(SequenceRecord& record);
   void advance(const SequenceRecord& record);
 

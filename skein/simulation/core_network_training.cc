@@ -63,7 +63,7 @@ std::vector<double> numbers_of(const BoundConstants& c) {
 
 }  // namespace
 
-void CoreNetwork::train(SequenceRecord& record, ProgressListener progress) {
+void CoreNetwork::train(SequenceRecord& record, FractionListener progress) {
   bool any = false;
   Training training{.now_s = record.start_s};
   for (const SwarmRecord& swarm : record.swarms) {

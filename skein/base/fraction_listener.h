@@ -8,13 +8,13 @@
 
 namespace skein {
 
-class ProgressListener {
+class FractionListener {
  public:
-  ProgressListener() = default;  // nobody
+  FractionListener() = default;  // nobody
   template <class Listener>
-  requires(!std::same_as<std::remove_cvref_t<Listener>, ProgressListener> &&
+  requires(!std::same_as<std::remove_cvref_t<Listener>, FractionListener> &&
            std::invocable<Listener&, double>)
-      ProgressListener(Listener&& listener)  // NOLINT: a lambda is passed as it is
+      FractionListener(Listener&& listener)  // NOLINT: a lambda is passed as it is
       : listener_(const_cast<void*>(static_cast<const void*>(std::addressof(listener)))),
         call_([](void* to, double share) { (*static_cast<std::remove_reference_t<Listener>*>(to))(share); }) {
   }
