@@ -7,6 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "skein/base/csv.h"
 #include "skein/base/input_fault.h"
 #include "skein/mission/planning_setup.h"
 #include "skein/planning/planners.h"
@@ -85,24 +86,32 @@ std::vector<PlannerStanding> standings(std::span<const PlannerResult> results, c
 }
 
 std::string planner_scores_csv(const PlannerComparisonSetup& setup, std::span<const PlannerResult> results) {
+  struct ScoreRow {
+    const PlannerResult& result;
+    std::size_t geometry, seed;
+
+    [[nodiscard]] const MissionScore& score() const { return result.scores[geometry][seed]; }
+  };
+  using Row = const ScoreRow&;
   const Environment& e = *setup.agent.environment;
-  std::string text =
-      "planner,geometry,seed,reward,learning_objective,battery_J,violations_per_epoch,"
-      "recharges_per_swarm_and_epoch";
+  Columns<ScoreRow> columns{
+      {"planner", [](Row r) { return r.result.name; }},
+      {"geometry", [](Row r) { return r.geometry; }},
+      {"seed", [&](Row r) { return setup.agent.seed + r.seed; }},
+      {"reward", [](Row r) { return r.score().reward; }},
+      {"learning_objective", [](Row r) { return r.score().learning_objective; }},
+      {"battery_J", [](Row r) { return r.score().battery_j; }},
+      {"violations_per_epoch", [](Row r) { return r.score().violations; }},
+      {"recharges_per_swarm_and_epoch", [](Row r) { return r.score().recharges; }},
+  };
   for (std::size_t site = 0; site < e.num_sites(); ++site) {
-    text += fmt::format(",visits_{}", e.site_name(site));
+    columns.add("visits_" + e.site_name(site), [site](Row r) { return r.score().visits[site]; });
   }
-  text += '\n';
+  std::string text = columns.header();
   for (const PlannerResult& result : results) {
     for (std::size_t g = 0; g < result.scores.size(); ++g) {
       for (std::size_t i = 0; i < result.scores[g].size(); ++i) {
-        const MissionScore& s = result.scores[g][i];
-        text += fmt::format("{},{},{},{},{},{},{},{}", result.name, g, setup.agent.seed + i, s.reward,
-                            s.learning_objective, s.battery_j, s.violations, s.recharges);
-        for (const double visits : s.visits) {
-          text += fmt::format(",{}", visits);
-        }
-        text += '\n';
+        text += columns.row({result, g, i});
       }
     }
   }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "skein/base/csv.h"
 #include "skein/base/file.h"
 #include "skein/data/data_source.h"
 #include "skein/learning/training.h"
@@ -138,20 +139,13 @@ void save_models(const TrainingResult& result, const nn::Architecture& architect
 }
 
 std::string repeats_csv(const std::vector<std::size_t>& seeds, const std::vector<TrainingRecord>& last) {
-  std::string text = "seed";
+  using Row = const TrainingRecord&;
+  Columns<TrainingRecord> columns{
+      {"seed", [&](Row r) { return seeds[static_cast<std::size_t>(&r - last.data())]; }}};
   for (const TrainingNumber& number : training_numbers()) {
-    text += fmt::format(",{}", number.name);
+    columns.add(std::string(number.name), [&number](Row r) { return number.value(r); });
   }
-  text += '\n';
-  for (std::size_t i = 0; i < seeds.size(); ++i) {
-    text += fmt::format("{}", seeds[i]);
-    for (const TrainingNumber& number : training_numbers()) {
-      const auto value = number.value(last[i]);
-      text += value ? fmt::format(",{}", *value) : ",";
-    }
-    text += '\n';
-  }
-  return text;
+  return columns.table(last);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "skein/base/csv.h"
+
 namespace skein {
 namespace {
 
@@ -30,23 +32,22 @@ ordered_json to_json(const Environment& e, const EpochRecord& record) {
 }  // namespace
 
 std::string trajectory_csv(const Environment& e, std::span<const EpochRecord> records) {
-  const StateLayout at(e);
-  std::string text = "epoch";
+  using Row = const EpochRecord&;
+  const std::size_t battery = StateLayout(e).battery();
+  Columns<EpochRecord> columns{{"epoch", [&](Row r) { return &r - records.data() + 1; }}};
   for (std::size_t u = 0; u < e.num_swarms; ++u) {
-    text += fmt::format(",site_{0},battery_{0}_J", u + 1);
+    columns.add(fmt::format("site_{}", u + 1),
+                [&e, u](Row r) { return e.site_name(r.plan.destinations[u]); });
+    columns.add(fmt::format("battery_{}_J", u + 1), [u, battery](Row r) { return r.state[battery + u]; });
   }
-  text += ",duration,local_period,global_period,travel_J,reward,learning_objective,below_threshold\n";
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const EpochRecord& r = records[i];
-    text += fmt::format("{}", i + 1);
-    for (std::size_t u = 0; u < e.num_swarms; ++u) {
-      text += fmt::format(",{},{}", e.site_name(r.plan.destinations[u]), r.state[at.battery() + u]);
-    }
-    text += fmt::format(",{},{},{},{},{},{},{}\n", r.plan.timing.duration, r.plan.timing.local_period,
-                        r.plan.timing.global_period, r.outcome.travel_j, r.outcome.reward,
-                        r.outcome.learning_objective, r.outcome.below_threshold);
-  }
-  return text;
+  columns.add("duration", [](Row r) { return r.plan.timing.duration; });
+  columns.add("local_period", [](Row r) { return r.plan.timing.local_period; });
+  columns.add("global_period", [](Row r) { return r.plan.timing.global_period; });
+  columns.add("travel_J", [](Row r) { return r.outcome.travel_j; });
+  columns.add("reward", [](Row r) { return r.outcome.reward; });
+  columns.add("learning_objective", [](Row r) { return r.outcome.learning_objective; });
+  columns.add("below_threshold", [](Row r) { return r.outcome.below_threshold; });
+  return columns.table(records);
 }
 
 std::string trajectory_json(std::string_view planner, const Environment& environment,
