@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "skein/base/expect.h"
+#include "skein/bounds/drift.h"
 #include "skein/learning/local_training.h"
 #include "skein/learning/swarm_trainer.h"
 
@@ -288,7 +289,7 @@ class Study {
       }
       study.measured = squared_norm(before);
       const auto steps = static_cast<double>(setup_.num_sequences);
-      study.bound = drifted_gradient(study.gradient, study.drift, steps);
+      study.bound = drifted_gradient(study.gradient, steps * study.drift, steps);
       study.triangle = drifted_gradient_triangle(study.gradient, study.drift, steps);
     });
     show("measuring drift", 1.0);

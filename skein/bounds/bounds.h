@@ -1,4 +1,4 @@
-// The convergence bounds of HN-PFL (the paper, section III-C), and the drift estimate of section V-A.
+// The convergence bounds of HN-PFL (the paper, section III-C).
 //
 // Each formula is written once, for any number type: `double` in the simulator, LogNumber where it overflows,
 // dual numbers for derivatives, anything with + * / for a decision's mini-batches. Constants of the loss are
@@ -206,23 +206,6 @@ GradientBound<Scalar> gradient_bound(const BoundSteps& steps, const BoundConstan
   const double weight = scale * (1.5 * eta * eta * mu + eta);
   return {scale / inputs.num_updates * inputs.start_gap, weight * inputs.error,
           weight * mu * mu * inputs.parameters, scale * 3.0 * eta * eta * mu * inputs.swarm_variability};
-}
-
-// The meta-gradient of a cluster's outdated model on its present data (section V-A), n time steps after the
-// last visit, when its square was G; Lambda bounds the drift in each step:
-//
-//   |grad F_c|^2 <= (n + 1) G + (n + 1) n Lambda
-template <class Scalar>
-Scalar drifted_gradient(const Scalar& squared_gradient, const Scalar& drift, double num_steps) {
-  return (num_steps + 1.0) * squared_gradient + (num_steps + 1.0) * num_steps * drift;
-}
-// The paper's own triangle inequality, one step earlier: (sqrt(G) + n sqrt(Lambda))^2. Never more than the
-// above, and G where nothing drifts.
-template <class Scalar>
-Scalar drifted_gradient_triangle(const Scalar& squared_gradient, const Scalar& drift, double num_steps) {
-  using std::sqrt;
-  const Scalar norm = sqrt(squared_gradient) + num_steps * sqrt(drift);
-  return norm * norm;
 }
 
 // What problem P has of the bounds, for a swarm.

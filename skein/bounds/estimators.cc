@@ -8,6 +8,7 @@
 
 #include "skein/base/expect.h"
 #include "skein/bounds/bounds.h"
+#include "skein/bounds/drift.h"
 
 namespace skein {
 namespace {
@@ -333,7 +334,7 @@ double measured_mini_batch_error(const EstimatorSetting& setting, const WorkerDa
 
 double estimated_drift(const Parameters& before, const Parameters& after, double num_steps) {
   expect(num_steps >= 1.0, "drift is between two times");
-  return squared_distance(before, after) / (num_steps * num_steps);
+  return drift_estimate(squared_distance(before, after), num_steps);
 }
 
 }  // namespace skein

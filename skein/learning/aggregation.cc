@@ -10,7 +10,7 @@ double WaitForAll::round_duration(std::span<const double> swarms_s) const {
 
 Model WaitForAll::merged(const Model& /*global*/, std::span<const SwarmUpdate> updates,
                          ThreadPool& pool) const {
-  return merge(updates, MergeWeights::equal, pool);
+  return merge(updates, weights_, pool);
 }
 
 }  // namespace skein

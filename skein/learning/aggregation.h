@@ -25,12 +25,17 @@ class AggregationRule {
                                      ThreadPool& pool) const = 0;
 };
 
-// The paper's: the slowest swarm ends the round, and swarms count alike.
+// The paper's: the slowest swarm ends the round; swarms count alike, or by their data.
 class WaitForAll final : public AggregationRule {
  public:
+  explicit WaitForAll(MergeWeights weights = MergeWeights::equal) : weights_(weights) {}
+
   [[nodiscard]] double round_duration(std::span<const double> swarms_s) const override;
   [[nodiscard]] Model merged(const Model& global, std::span<const SwarmUpdate> updates,
                              ThreadPool& pool) const override;
+
+ private:
+  MergeWeights weights_;
 };
 
 }  // namespace skein

@@ -14,8 +14,7 @@ namespace {
 // Learning as it is in a mission: periods are the planner's choice.
 const LearningOptions& checked(const LearningOptions& learning) {
   const Algorithm& row = learning.algorithm;
-  if (row.topology != Topology::hierarchy || row.shared != Sharing::model ||
-      row.weights != MergeWeights::equal) {
+  if (row.topology != Topology::hierarchy || row.shared != Sharing::model) {
     throw InputError({.key = "learning.algorithm",
                       .value = "",
                       .message = "a mission trains in swarms and averages them: hn_pfl or h_fl"});
@@ -36,6 +35,7 @@ PreparedMission::PreparedMission(const Scenario& scenario, std::shared_ptr<const
       test_pools_(data_->test),
       partition_(build_devices(crew.is_first())),
       problems_(problem_setting(scenario_), world_),
+      aggregation_(scenario_.learning.algorithm.weights),
       workspaces_(network_),
       offloader_(build_offloader(scenario_.offloading.method)) {
   checked(scenario_.learning);

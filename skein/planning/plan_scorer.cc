@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "skein/bounds/drift.h"
+
 namespace skein {
 namespace {
 
@@ -28,7 +30,7 @@ PlanEncoder::PlanEncoder(const Environment& e)
   drift_unit_ = std::max({1e-6, std::ranges::max(e.drift.start), std::ranges::max(e.drift.end)});
   gradient_unit_ = e.reward.gradient == GradientForm::capped_age
                        ? age_unit * drift_unit_
-                       : gradient_bound(e.reward.visited_gradient, drift_unit_, age_unit);
+                       : drifted_gradient(e.reward.visited_gradient, age_unit * drift_unit_, age_unit);
   for (const Timing& timing : e.tables.timings) {
     longest_.duration = std::max(longest_.duration, timing.duration);
     longest_.local_period = std::max(longest_.local_period, timing.local_period);

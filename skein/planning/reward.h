@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "skein/bounds/drift.h"
 #include "skein/planning/options.h"
 
 namespace skein {
@@ -59,7 +60,7 @@ struct SequenceCosts {
 [[nodiscard]] inline double unvisited_gradient(const RewardOptions& o, double age, double drift,
                                                double drift_sum, double left) {
   return o.gradient == GradientForm::capped_age ? std::min(age, o.age_cap) * drift
-                                                : (age + 1.0) * (left + drift_sum);
+                                                : drifted_gradient(left, drift_sum, age);
 }
 
 }  // namespace skein

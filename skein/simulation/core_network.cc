@@ -4,7 +4,7 @@
 
 #include "skein/base/expect.h"
 #include "skein/base/interval.h"
-#include "skein/planning/model_drift.h"
+#include "skein/bounds/drift.h"
 #include "skein/world/energy.h"
 #include "skein/world/recharging.h"
 #include "skein/world/timing.h"

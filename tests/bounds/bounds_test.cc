@@ -8,6 +8,7 @@
 
 #include "skein/base/file.h"
 #include "skein/base/random.h"
+#include "skein/bounds/drift.h"
 
 namespace skein {
 namespace {
@@ -117,8 +118,9 @@ TEST_F(BoundsReference, EveryBoundAgrees) {
     compare("between", parameters.between);
     compare("xi", gradient.total());
     compare("xi_hat", mismatch);
-    compare("drift", drifted_gradient<LogNumber>(data["drift"][0].get<double>(),
-                                                 data["drift"][1].get<double>(), data["drift"][2]));
+    compare("drift", drifted_gradient<LogNumber>(
+                         data["drift"][0].get<double>(),
+                         data["drift"][2].get<double>() * data["drift"][1].get<double>(), data["drift"][2]));
   }
 }
 
@@ -345,10 +347,10 @@ TEST(Bounds, DriftedGradientsStayBelow) {
     }
     const double triangle = drifted_gradient_triangle(start, drift, steps);
     EXPECT_LE(squared(gradient), triangle * (1.0 + 1e-12));
-    EXPECT_LE(triangle, drifted_gradient(start, drift, steps) * (1.0 + 1e-12));
+    EXPECT_LE(triangle, drifted_gradient(start, steps * drift, steps) * (1.0 + 1e-12));
   }
   EXPECT_EQ(drifted_gradient_triangle(4.0, 0.0, 7.0), 4.0);
-  EXPECT_EQ(drifted_gradient(4.0, 0.5, 3.0), 4.0 * 4.0 + 4.0 * 3.0 * 0.5);
+  EXPECT_EQ(drifted_gradient(4.0, 3.0 * 0.5, 3.0), 4.0 * 4.0 + 4.0 * 3.0 * 0.5);
 }
 
 }  // namespace

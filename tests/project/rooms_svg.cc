@@ -34,9 +34,7 @@ Room top() {
 
 std::set<std::string> sees(const Room& room) {
   std::set<std::string> names = room.sees;
-  if (!room.headers.empty()) {
-    names.insert("planning");
-  }
+  names.merge(room.seen_in_part());
   if (room.name != "base") {
     names.insert("base");
   }
@@ -123,7 +121,7 @@ std::string rooms_svg() {
   for (const auto& [name, box] : boxes) {
     for (const std::string& below : sees(box.room)) {
       if (!is_implied(boxes, name, below)) {
-        svg += line(box, boxes.at(below), !box.room.headers.empty() && below == "planning");
+        svg += line(box, boxes.at(below), box.room.seen_in_part().contains(below));
       }
     }
   }
