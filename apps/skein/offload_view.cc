@@ -5,24 +5,10 @@
 #include <algorithm>
 
 #include "skein/offloading/certificate.h"
-#include "skein/offloading/instance_json.h"
 #include "text_table.h"
 
 namespace skein::app {
-
-using Json = nlohmann::ordered_json;
-
 namespace {
-
-// Null where there is no number.
-Json rows_of(const Table<double>& table) {
-  Json rows = Json::array();
-  for (std::size_t row = 0; row < table.rows; ++row) {
-    const auto first = table.values.begin() + static_cast<std::ptrdiff_t>(row * table.columns);
-    rows.push_back(std::vector<double>(first, first + static_cast<std::ptrdiff_t>(table.columns)));
-  }
-  return rows;
-}
 
 std::string name_of(const LimitUse& use, const OffloadingProblem& problem) {
   return limit_name(use.kind, use.index, problem.rounds.front().num_workers());
@@ -88,58 +74,6 @@ void print_decision(const OffloadingProblem& problem, const TimedOffload& timed,
 }
 
 }  // namespace
-
-Json json_of(const OffloadingProblem& problem, const TimedOffload& timed) {
-  const OffloadResult& result = timed.result;
-  Json object;
-  object["name"] = problem.rounds.front().name;
-  object["status"] = name_of(result.status);
-  object["milliseconds"] = timed.milliseconds;
-  if (result.status == OffloadStatus::infeasible) {
-    object["culprit"] = result.culprit;
-    return object;
-  }
-  object["objective"] = result.objective();
-  Json binding = Json::array();
-  for (const LimitUse& use : result.certificate.binding) {
-    binding.push_back(name_of(use, problem));
-  }
-  object["certificate"] = {{"kkt_residual", result.certificate.kkt_residual},
-                           {"violation", std::max(0.0, result.certificate.violation)},
-                           {"complementarity", result.certificate.complementarity},
-                           {"least_reduced_cost", result.certificate.least_reduced_cost},
-                           {"binding", std::move(binding)}};
-  object["iterations"] = result.iterations;
-  if (result.condensations > 0) {
-    object["condensations"] = result.condensations;
-    object["increases"] = result.increases;
-  }
-  object["workers_used"] = result.workers;
-  Json rounds = Json::array();
-  for (std::size_t r = 0; r < result.decisions.size(); ++r) {
-    const OffloadEvaluation& e = result.evaluations[r];
-    Json limits;  // 1: all of it is used
-    for (const LimitUse& use : e.limits) {
-      limits[name_of(use, problem)] = use.used;
-    }
-    Json evaluation = {{"objective", e.objective},
-                       {"learning", e.learning},
-                       {"device_energy_j", e.device_energy},
-                       {"relay_energy_j", e.relay_energy},
-                       {"processing_energy_j", e.processing_energy},
-                       {"data_points", e.data},
-                       {"processed_points", e.processed},
-                       {"gathering_time_s", e.gathering_time},
-                       {"processing_time_s", e.processing_time},
-                       {"limits_used", std::move(limits)}};
-    const ReducedCosts& costs = result.certificate.reduced_costs[r];
-    rounds.push_back({{"decision", Json::parse(decision_text(result.decisions[r]))},
-                      {"evaluation", std::move(evaluation)},
-                      {"reduced_costs", {{"rho", rows_of(costs.rho)}, {"relay", rows_of(costs.relay)}}}});
-  }
-  object["rounds"] = std::move(rounds);
-  return object;
-}
 
 void print(const OffloadingProblem& problem, const TimedOffload& timed) {
   const OffloadResult& result = timed.result;

@@ -93,7 +93,7 @@ double price_of(const DimensioningSetup& setup, const std::string& type) {
 }
 
 std::vector<Composition> fly_all(const Sweep& sweep, const DimensioningSetup& setup,
-                                 const std::function<void(double)>& progress) {
+                                 FractionListener progress) {
   const std::size_t count = sweep.grid.num_points();
   std::vector<Json> results(count);
   std::mutex mutex;
@@ -136,7 +136,7 @@ std::vector<Composition> fly_all(const Sweep& sweep, const DimensioningSetup& se
 
 // Runs missions of these candidates and takes over what comes out.
 void confirm(const Sweep& all, std::size_t num_threads, const std::vector<std::size_t>& chosen,
-             std::vector<Composition>& candidates, const std::function<void(double)>& progress) {
+             std::vector<Composition>& candidates, FractionListener progress) {
   Sweep sweep = all;
   sweep.grid.cells.clear();
   for (const std::size_t i : chosen) {

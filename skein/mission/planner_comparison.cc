@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "skein/base/csv.h"
 #include "skein/base/input_fault.h"
+#include "skein/base/stopwatch.h"
 #include "skein/mission/planning_setup.h"
 #include "skein/planning/planners.h"
 
@@ -41,7 +41,7 @@ MissionScore PlannerResult::mean() const {
 }
 
 PlannerResult fly_planner(const std::string& name, const PlannerComparisonSetup& setup, ThreadPool& pool,
-                          Crew& crew, const std::function<void(double)>& progress) {
+                          Crew& crew, FractionListener progress) {
   PlannerResult result{.name = name};
   double seconds = 0.0;
   const auto parts = static_cast<double>(setup.geometries * setup.seeds);
@@ -55,11 +55,11 @@ PlannerResult fly_planner(const std::string& name, const PlannerComparisonSetup&
         progress((static_cast<double>(geometry * setup.seeds + i) + fraction) / parts);
       };
       const Agents agents = agents_for(name, agent, pool, crew, share);
-      const std::clock_t start = std::clock();
+      const Stopwatch watch;
       group.push_back(mean_of(evaluate(
           *agent.environment, planner_factory(name, agent.environment, agent.planning, agents),
           {.starts = setup.starts, .epochs = setup.epochs, .seed = 1000 + 100 * agent.seed}, pool, crew)));
-      seconds += static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+      seconds += watch.processor_seconds();
       share(1.0);
     }
   }

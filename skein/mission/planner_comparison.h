@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "skein/base/crew.h"
+#include "skein/base/fraction_listener.h"
 #include "skein/base/thread_pool.h"
 #include "skein/mission/agents.h"
 #include "skein/planning/planner_evaluation.h"
@@ -36,7 +36,7 @@ struct PlannerResult {
 
 // Every planner flies from the same starts. Each process of the crew calls the same.
 PlannerResult fly_planner(const std::string& name, const PlannerComparisonSetup& setup, ThreadPool& pool,
-                          Crew& crew, const std::function<void(double)>& progress);
+                          Crew& crew, FractionListener progress);
 
 // What can be said of a planner beside another one.
 struct PlannerStanding {

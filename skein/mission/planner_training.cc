@@ -1,24 +1,24 @@
 #include "skein/mission/planner_training.h"
 
-#include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "skein/base/file.h"
+#include "skein/base/stopwatch.h"
 #include "skein/planning/planners.h"
 #include "skein/planning/q_learning.h"
 
 namespace skein {
 
 PlannerTraining train_planner(const AgentSetup& setup, std::size_t until, ThreadPool& pool, Crew& crew,
-                              const std::function<void(double)>& progress) {
+                              FractionListener progress) {
   QLearner learner(setup.environment, setup.planning, setup.seed);
-  const std::clock_t start = std::clock();
+  const Stopwatch watch;
   train_in(learner, setup.directory, until, pool, crew, progress);
   PlannerTraining result{.done = learner.done(),
                          .steps = learner.num_steps(),
                          .updates = learner.num_updates(),
-                         .cpu_s = sum_over(crew, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC),
+                         .cpu_s = sum_over(crew, watch.processor_seconds()),
                          .curve = learner.curve()};
   if (learner.done() && crew.is_first()) {
     const auto agent = std::make_shared<const Agent>(learner.agent());

@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "skein/base/crew.h"
+#include "skein/base/fraction_listener.h"
 #include "skein/base/thread_pool.h"
 #include "skein/mission/agents.h"
 #include "skein/planning/planner_evaluation.h"
@@ -28,7 +28,7 @@ struct PlannerTraining {
 // From the setup's own directory's checkpoint, if there is one, up to step `until` (0: to the end). Writes
 // what train_in does. Each process of the crew calls the same; the first has the result.
 PlannerTraining train_planner(const AgentSetup& setup, std::size_t until, ThreadPool& pool, Crew& crew,
-                              const std::function<void(double)>& progress);
+                              FractionListener progress);
 
 // Writes scenario.toml and summary.json; the text of the latter.
 std::string write_planner_training(const Scenario& scenario, const PlannerTraining& training,

@@ -7,13 +7,13 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "skein/base/crew.h"
+#include "skein/base/fraction_listener.h"
 #include "skein/scenario/scenario_source.h"
 
 namespace skein {
@@ -66,8 +66,7 @@ std::string to_string(PointStatus status);
 PointStatus run_point(const Sweep& sweep, std::size_t point);
 // All of them: one on each of so many threads (0: all cores), or one at a time in each process of the crew.
 // `progress` is called with the share that is done, by one at a time.
-void run_points(const Sweep& sweep, std::size_t num_threads, Crew& crew,
-                const std::function<void(double)>& progress);
+void run_points(const Sweep& sweep, std::size_t num_threads, Crew& crew, FractionListener progress);
 
 struct PointResult {
   PointStatus status = PointStatus::missing;

@@ -60,8 +60,7 @@ PointStatus run_point(const Sweep& sweep, std::size_t point) {
   }
 }
 
-void run_points(const Sweep& sweep, std::size_t num_threads, Crew& crew,
-                const std::function<void(double)>& progress) {
+void run_points(const Sweep& sweep, std::size_t num_threads, Crew& crew, FractionListener progress) {
   std::mutex mutex;
   std::size_t done = 0;
   const std::size_t count = sweep.grid.num_points();

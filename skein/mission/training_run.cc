@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "skein/base/csv.h"
 #include "skein/base/file.h"
+#include "skein/base/stopwatch.h"
 #include "skein/data/data_source.h"
 #include "skein/learning/training.h"
 #include "skein/mission/prepare_training.h"
@@ -20,11 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
-using WallClock = std::chrono::steady_clock;
-
-double seconds_since(WallClock::time_point start) {
-  return std::chrono::duration<double>(WallClock::now() - start).count();
-}
 
 std::string dump(const ordered_json& json) { return json.dump(1) + "\n"; }
 
@@ -43,13 +38,13 @@ class TrainingFiles {
   void add(const TrainingRecord& record) {
     constexpr double least_interval_s = 0.5;  // of writing: a run may have thousands of records in a second
     records_.push_back(record);
-    if (records_.size() == 1 || seconds_since(last_written_) > least_interval_s) {
+    if (records_.size() == 1 || since_written_.seconds() > least_interval_s) {
       write_metrics();
     }
   }
   void write_metrics() {
     write_file(directory_ / "metrics.csv", metrics_csv(records_, num_swarms_));
-    last_written_ = WallClock::now();
+    since_written_ = {};
   }
 
   [[nodiscard]] const fs::path& directory() const { return directory_; }
@@ -59,7 +54,7 @@ class TrainingFiles {
   fs::path directory_;
   std::size_t num_swarms_;
   std::vector<TrainingRecord> records_;
-  WallClock::time_point last_written_;
+  Stopwatch since_written_;
 };
 
 ordered_json evaluation_json(const Evaluation& evaluation) {
@@ -151,9 +146,8 @@ std::string repeats_csv(const std::vector<std::size_t>& seeds, const std::vector
 }  // namespace
 
 TrainingOutcome train_into(const Scenario& scenario, std::shared_ptr<const DataSplit> data,
-                           const fs::path& directory, ThreadPool& pool,
-                           const std::function<void(double)>& progress) {
-  const WallClock::time_point start = WallClock::now();
+                           const fs::path& directory, ThreadPool& pool, FractionListener progress) {
+  const Stopwatch watch;
   PreparedTraining prepared(scenario, std::move(data), pool);
   TrainingOutcome outcome{.num_swarms = prepared.partition().groups.size(),
                           .num_parameters = prepared.network().num_parameters(),
@@ -165,7 +159,7 @@ TrainingOutcome train_into(const Scenario& scenario, std::shared_ptr<const DataS
   const auto finish = [&](const Divergence* divergence) {
     files.write_metrics();
     outcome.records = files.records();
-    outcome.wall_s = seconds_since(start);
+    outcome.wall_s = watch.seconds();
     write_file(directory / "summary.json", dump(summary_json(scenario, outcome, directory, divergence)));
   };
   try {
@@ -222,7 +216,7 @@ std::optional<MeanInterval> RepeatedTraining::over_seeds(const TrainingNumber& n
 }
 
 RepeatedTraining train_repeatedly(const Scenario& scenario, std::size_t repeats, const fs::path& directory,
-                                  ThreadPool& pool, const std::function<void(double)>& progress) {
+                                  ThreadPool& pool, FractionListener progress) {
   RepeatedTraining result{.repeats = repeats};
   for (const char* name : {"summary.json", "repeats.csv"}) {  // of runs before
     fs::remove(directory / name);

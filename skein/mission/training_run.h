@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "skein/base/fraction_listener.h"
 #include "skein/base/interval.h"
 #include "skein/base/thread_pool.h"
 #include "skein/data/dataset.h"
@@ -33,7 +34,7 @@ struct TrainingOutcome {
 // written; the file's name is the caller's to add.
 TrainingOutcome train_into(const Scenario& scenario, std::shared_ptr<const DataSplit> data,
                            const std::filesystem::path& directory, ThreadPool& pool,
-                           const std::function<void(double)>& progress);
+                           FractionListener progress);
 // Of summary.json.
 std::string training_summary(const Scenario& scenario, const TrainingOutcome& outcome,
                              const std::filesystem::path& directory);
@@ -64,7 +65,7 @@ struct RepeatedTraining {
 // scenario.toml and summary.json. Throws Divergence if all diverge.
 RepeatedTraining train_repeatedly(const Scenario& scenario, std::size_t repeats,
                                   const std::filesystem::path& directory, ThreadPool& pool,
-                                  const std::function<void(double)>& progress);
+                                  FractionListener progress);
 // Of summary.json.
 std::string training_summary(const Scenario& scenario, const RepeatedTraining& training,
                              const std::filesystem::path& directory);

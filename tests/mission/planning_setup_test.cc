@@ -8,7 +8,7 @@
 
 #include "skein/base/input_fault.h"
 #include "skein/mission/build.h"
-#include "skein/mission/prepare_mission.h"
+#include "skein/mission/solved_tables.h"
 #include "skein/planning/environment_file.h"
 #include "skein/planning/environment_world.h"
 
