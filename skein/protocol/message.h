@@ -2,7 +2,7 @@
 //
 // The paper's appendix on UAV signaling as typed values. A message is plain and complete: it can be written
 // to bytes and read again by another process. Data and models are not in it but announced by their size; who
-// runs the roles apart sends them behind the message. docs/architecture.md has the table of who says what to
+// runs the roles apart sends them behind the message. docs/protocol.md has the table of who says what to
 // whom.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The allowed transitions of every role, written down from the protocol's description and not from the code:
-// docs/architecture.md has the same as a diagram.
+// docs/protocol.md has the same as a diagram.
 #pragma once
 
 #include <set>
