@@ -68,6 +68,8 @@ SwarmProblems::SwarmProblems(SwarmProblemSetting setting, const World& world)
 double SwarmProblems::objective_constant(std::size_t local_period, std::size_t global_period,
                                          double local_iterations) const {
   const LearningOptions& learning = setting_.learning;
+  // First: it refuses where the bounds do not hold.
+  const SwarmBoundCoefficients bound = swarm_bound(setting_, local_period, global_period, learning.bound);
   BoundSteps steps = bound_steps(learning);
   steps.local_period = local_period;
   steps.global_period = global_period;
@@ -76,8 +78,7 @@ double SwarmProblems::objective_constant(std::size_t local_period, std::size_t g
                      GradientInputs<double>{.start_gap = std::log(static_cast<double>(setting_.num_classes)),
                                             .num_updates = local_iterations});
   return setting_.offloading.learning_weight *
-         (swarm_bound(setting_, local_period, global_period, learning.bound).constant +
-          setting_.offloading.gradient_weight * from_start.start);
+         (bound.constant + setting_.offloading.gradient_weight * from_start.start);
 }
 
 SwarmProblems::TimeLimits SwarmProblems::time_limits(std::size_t swarm, std::size_t sequence) const {
