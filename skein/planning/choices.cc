@@ -7,6 +7,18 @@
 #include "skein/base/expect.h"
 
 namespace skein {
+namespace {
+
+// The timing that is best on the average.
+std::size_t usual_timing(const Environment& e) {
+  std::vector<double> sums(e.tables.timings.size(), 0.0);
+  for (std::size_t i = 0; i < e.tables.objective.size(); ++i) {
+    sums[i / (e.num_swarms * e.num_clusters)] += e.tables.objective[i];
+  }
+  return static_cast<std::size_t>(std::ranges::min_element(sums) - sums.begin());
+}
+
+}  // namespace
 
 std::size_t Choices::best() const {
   return static_cast<std::size_t>(std::ranges::max_element(rewards) - rewards.begin());
@@ -227,12 +239,7 @@ void ChoiceFinder::assign(Search& search, Choices& choices) const {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t u) { return search.options[u].size(); });
 
-  // The timing that is best on the average stands for all while swarms are assigned.
-  std::vector<double> sums(timings, 0.0);
-  for (std::size_t i = 0; i < e.tables.objective.size(); ++i) {
-    sums[i / (e.num_swarms * e.num_clusters)] += e.tables.objective[i];
-  }
-  const auto usual = static_cast<std::size_t>(std::ranges::min_element(sums) - sums.begin());
+  const std::size_t usual = usual_timing(e);  // stands for all while swarms are assigned
 
   struct Partial {
     double cost;

@@ -3,20 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "skein/base/expect.h"
-#include "skein/base/file.h"
-#include "skein/planning/checkpoint.h"
 #include "skein/planning/heuristics.h"
+#include "skein/planning/q_learning_inside.h"
 
 namespace skein {
 namespace {
 
 constexpr std::size_t episode = 250;      // steps until an environment starts anew
 constexpr std::size_t curve_points = 40;  // of a training
-constexpr std::size_t most_bytes = std::size_t{4} << 30U;
 
 // Mean reward of the myopic plan: rewards are counted from here.
 double myopic_reward(const Environment& e, std::uint64_t seed) {
@@ -38,138 +35,70 @@ double myopic_reward(const Environment& e, std::uint64_t seed) {
   return sum / static_cast<double>(starts * epochs);
 }
 
-// A remembered step of one environment, beside the state in which it was taken.
-struct Taken {
-  double reward = 0.0;
-  double model_reward = 0.0;  // what the model said before
-  double timing = 0.0;
-  double fresh = 0.0;  // the environment started anew in this state
-};
-static_assert(sizeof(Taken) == 4 * sizeof(double));
-
 }  // namespace
 
-struct QLearner::Inside {
-  std::shared_ptr<const Environment> environment;
-  PlanningOptions options;
-  std::uint64_t seed;
-  ChoiceFinder finder;
-  PlanEncoder encoder;
-  QNetwork network;
-  double centre;
+QLearner::Inside::Inside(std::shared_ptr<const Environment> e, const PlanningOptions& o, std::uint64_t s)
+    : environment(std::move(e)),
+      options(o),
+      seed(s),
+      finder(*environment),
+      encoder(*environment),
+      network(q_shape(*environment, o.learner)),
+      centre(myopic_reward(*environment, s)),
+      adam(network.num_parameters()),
+      states(*environment, o.learner.environments),
+      remembered(*environment, capacity() * o.learner.environments),
+      taken(capacity() * o.learner.environments),
+      destinations(taken.size() * environment->num_swarms),
+      fresh(o.learner.environments, 0.0),
+      sums(6 + environment->num_sites(), 0.0),
+      gradient(network.num_parameters()) {
+  RandomStream stream(seed, "learner.network");
+  train = network.initial_parameters(stream);
+  target = train;
+  for (std::size_t i = 0; i < std::max(o.learner.batch, o.learner.environments); ++i) {
+    lanes.push_back(std::make_unique<Lane>(*environment, network.shape()));
+  }
+  for (std::size_t i = 0; i < o.learner.environments; ++i) {
+    start(i);
+  }
+}
 
-  // What changes.
-  std::size_t steps = 0;
-  std::size_t updates = 0;
-  nn::Vector<float> train;
-  nn::Vector<float> target;
-  Adam adam;
-  States states;                     // of now: environments
-  States remembered;                 // ring of steps x environments
-  std::vector<Taken> taken;          // likewise
-  std::vector<double> destinations;  // likewise x swarms
-  std::vector<double> fresh;         // whether each environment has just started
-  std::vector<CurvePoint> curve;
-  std::vector<double> sums;  // of the curve's next point: reward, objective, battery, violations, loss,
-                             // updates, visits
+void QLearner::Inside::start(std::size_t i) {
+  RandomStream stream(seed, "learner.start", steps, i);
+  start_anywhere(*environment, stream, states[i]);
+  // Where drift moves, any moment of it may be the first, so that all of it is seen all the time. Online it
+  // is the same moment everywhere: that of the training.
+  start_later(*environment, options.learner.online ? steps : stream.below(environment->drift.sequences + 1),
+              states[i]);
+  fresh[i] = 1.0;
+}
 
-  // Buffers of threads' bodies: one for each environment or transition.
-  struct Lane {
-    Lane(const Environment& e, const QShape& shape) : scorer(e, shape) {}
-    PlanScorer scorer;
-    Choices choices;
-    std::vector<float> q;
-    Outcome outcome;
-  };
-  std::vector<std::unique_ptr<Lane>> lanes;
-  std::vector<float> windows;
-  std::vector<float> plans;
-  std::vector<float> targets;
-  nn::Vector<float> gradient;
+double QLearner::Inside::exploration() const {
+  const double share =
+      std::min(1.0, static_cast<double>(steps) /
+                        (options.learner.decay_share * static_cast<double>(options.learner.steps)));
+  return options.exploration + share * (options.least_exploration - options.exploration);
+}
 
-  Inside(std::shared_ptr<const Environment> e, const PlanningOptions& o, std::uint64_t s)
-      : environment(std::move(e)),
-        options(o),
-        seed(s),
-        finder(*environment),
-        encoder(*environment),
-        network(q_shape(*environment, o.learner)),
-        centre(myopic_reward(*environment, s)),
-        adam(network.num_parameters()),
-        states(*environment, o.learner.environments),
-        remembered(*environment, capacity() * o.learner.environments),
-        taken(capacity() * o.learner.environments),
-        destinations(taken.size() * environment->num_swarms),
-        fresh(o.learner.environments, 0.0),
-        sums(6 + environment->num_sites(), 0.0),
-        gradient(network.num_parameters()) {
-    RandomStream stream(seed, "learner.network");
-    train = network.initial_parameters(stream);
-    target = train;
-    for (std::size_t i = 0; i < std::max(o.learner.batch, o.learner.environments); ++i) {
-      lanes.push_back(std::make_unique<Lane>(*environment, network.shape()));
-    }
-    for (std::size_t i = 0; i < o.learner.environments; ++i) {
-      start(i);
+std::vector<Site> QLearner::Inside::sites_of(std::size_t at) const {
+  std::vector<Site> sites(environment->num_swarms);
+  std::ranges::transform(std::span(&destinations[at * sites.size()], sites.size()), sites.begin(),
+                         [](double site) { return static_cast<Site>(site); });
+  return sites;
+}
+
+std::vector<std::span<const double>> QLearner::Inside::history(std::size_t step, std::size_t i) const {
+  std::vector<std::span<const double>> list;
+  for (std::size_t back = 0; back < network.shape().window; ++back) {
+    list.push_back(remembered[slot(step - back, i)]);
+    if (taken[slot(step - back, i)].fresh != 0.0 || step == back) {
+      break;
     }
   }
-
-  // One more than can be learnt from: the step after the newest.
-  [[nodiscard]] std::size_t capacity() const {
-    return std::min(options.learner.replay_steps, options.learner.steps) + options.learner.window + 1;
-  }
-  [[nodiscard]] std::size_t slot(std::size_t step, std::size_t i) const {
-    return step % capacity() * options.learner.environments + i;
-  }
-  void start(std::size_t i) {
-    RandomStream stream(seed, "learner.start", steps, i);
-    start_anywhere(*environment, stream, states[i]);
-    // Where drift moves, any moment of it may be the first, so that all of it is seen all the time. Online it
-    // is the same moment everywhere: that of the training.
-    start_later(*environment, options.learner.online ? steps : stream.below(environment->drift.sequences + 1),
-                states[i]);
-    fresh[i] = 1.0;
-  }
-  [[nodiscard]] double exploration() const {
-    const double share =
-        std::min(1.0, static_cast<double>(steps) /
-                          (options.learner.decay_share * static_cast<double>(options.learner.steps)));
-    return options.exploration + share * (options.least_exploration - options.exploration);
-  }
-  [[nodiscard]] std::vector<Site> sites_of(std::size_t at) const {
-    std::vector<Site> sites(environment->num_swarms);
-    std::ranges::transform(std::span(&destinations[at * sites.size()], sites.size()), sites.begin(),
-                           [](double site) { return static_cast<Site>(site); });
-    return sites;
-  }
-  // States up to `step`, the oldest first, not beyond a fresh start.
-  [[nodiscard]] std::vector<std::span<const double>> history(std::size_t step, std::size_t i) const {
-    std::vector<std::span<const double>> list;
-    for (std::size_t back = 0; back < network.shape().window; ++back) {
-      list.push_back(remembered[slot(step - back, i)]);
-      if (taken[slot(step - back, i)].fresh != 0.0 || step == back) {
-        break;
-      }
-    }
-    std::ranges::reverse(list);
-    return list;
-  }
-
-  // A step of an environment: its state is kept, a plan is chosen, and carried out.
-  void remember(std::size_t i);
-  void choose(std::size_t i);
-  void carry_out(std::size_t i);
-  // The environment and the step of a batch's transition.
-  struct Transition {
-    std::size_t step = 0;
-    std::size_t environment = 0;
-  };
-  [[nodiscard]] Transition sampled(std::size_t b) const;
-  void encode(std::size_t b);
-  [[nodiscard]] float target_of(std::size_t b);
-  void update(ThreadPool& pool, Crew& crew);
-  void add_to_curve();
-};
+  std::ranges::reverse(list);
+  return list;
+}
 
 void QLearner::Inside::remember(std::size_t i) {
   const std::size_t at = slot(steps, i);
@@ -372,67 +301,6 @@ Agent QLearner::agent() const {
           .discount = inside_->options.discount,
           .model_reward = inside_->options.learner.model_reward,
           .parameters = inside_->train};
-}
-
-void QLearner::save(const std::filesystem::path& file) const {
-  const Inside& in = *inside_;
-  CheckpointWriter out;
-  out.text(fingerprint(*in.environment, in.options, in.seed));
-  out.whole(in.steps);
-  out.whole(in.updates);
-  out.whole(in.adam.steps);
-  for (const nn::Vector<float>* values : {&in.train, &in.target, &in.adam.mean, &in.adam.square}) {
-    out.numbers(values->span());
-  }
-  out.numbers(std::span<const double>(in.states.numbers()));
-  out.numbers(std::span<const double>(in.remembered.numbers()));
-  out.numbers(std::span<const double>(&in.taken.front().reward, 4 * in.taken.size()));
-  out.numbers(std::span<const double>(in.destinations));
-  out.numbers(std::span<const double>(in.fresh));
-  out.numbers(std::span<const double>(in.sums));
-  out.whole(in.curve.size());
-  for (const CurvePoint& point : in.curve) {
-    out.whole(point.step);
-    const std::array values{point.reward,     point.learning_objective, point.battery_j,
-                            point.violations, point.exploration,        point.loss};
-    out.numbers(std::span<const double>(values));
-    out.numbers(std::span<const double>(point.visits));
-  }
-  write_file(file, out.bytes());
-}
-
-void QLearner::restore(const std::filesystem::path& file) {
-  Inside& in = *inside_;
-  CheckpointReader read(read_file(file, most_bytes), file.string());
-  read.expect_text(fingerprint(*in.environment, in.options, in.seed));
-  in.steps = read.whole(in.options.learner.steps);
-  in.updates = read.whole(in.options.learner.steps);
-  in.adam.steps = read.whole(in.options.learner.steps);
-  for (nn::Vector<float>* values : {&in.train, &in.target, &in.adam.mean, &in.adam.square}) {
-    read.numbers(values->span());
-  }
-  read.numbers(std::span<double>(in.states.numbers()));
-  read.numbers(std::span<double>(in.remembered.numbers()));
-  read.numbers(std::span<double>(&in.taken.front().reward, 4 * in.taken.size()));
-  read.numbers(std::span<double>(in.destinations));
-  read.numbers(std::span<double>(in.fresh));
-  read.numbers(std::span<double>(in.sums));
-  in.curve.clear();
-  for (std::size_t left = read.whole(in.options.learner.steps); left > 0; --left) {
-    CurvePoint point{.step = read.whole(in.options.learner.steps)};
-    std::array<double, 6> values{};
-    read.numbers(std::span<double>(values));
-    point.reward = values[0];
-    point.learning_objective = values[1];
-    point.battery_j = values[2];
-    point.violations = values[3];
-    point.exploration = values[4];
-    point.loss = values[5];
-    point.visits.resize(in.environment->num_sites());
-    read.numbers(std::span<double>(point.visits));
-    in.curve.push_back(std::move(point));
-  }
-  read.expect_end();
 }
 
 }  // namespace skein

@@ -113,17 +113,11 @@ void QNetwork::finish(const nn::Vector<float>& w, const float* h1, float* scratc
   }
 }
 
-double QNetwork::gradient(const nn::Vector<float>& w, const float* windows, const float* plans,
-                          std::span<const float> targets, nn::Vector<float>& out) {
+// The layers' activations stay in tape_, h1_ and h2_.
+std::vector<float> QNetwork::values(const nn::Vector<float>& w, const float* windows, const float* plans,
+                                    std::size_t rows) {
   const QShape& s = shape_;
-  const std::size_t rows = targets.size();
   const std::size_t stride = s.remembered_stride();
-  grow(h1_, rows * s.hidden);
-  grow(h2_, rows * s.hidden2);
-  grow(d1_, rows * s.hidden);
-  grow(d2_, rows * s.hidden2);
-  grow(dm_, rows * stride);
-  std::ranges::fill(out, 0.0F);
   remember(w, windows, rows, tape_);
   kernels<float>().multiply({.rows = rows,
                              .columns = s.hidden,
@@ -149,8 +143,15 @@ double QNetwork::gradient(const nn::Vector<float>& w, const float* windows, cons
   relu(h1_.data(), rows * s.hidden);
   finish(w, h1_.data(), h2_.data(), rows, q.data());
   relu(h2_.data(), rows * s.hidden2);
+  return q;
+}
 
-  // The Huber loss is quadratic up to 1 and linear beyond.
+// The Huber loss, which is quadratic up to 1 and linear beyond, of all rows; the gradient of the last layer
+// is added to `out`, that of its inputs is in d2_.
+double QNetwork::huber_loss(const nn::Vector<float>& w, std::span<const float> q,
+                            std::span<const float> targets, nn::Vector<float>& out) {
+  const QShape& s = shape_;
+  const std::size_t rows = targets.size();
   double loss = 0.0;
   for (std::size_t r = 0; r < rows; ++r) {
     const float error = q[r] - targets[r];
@@ -163,6 +164,22 @@ double QNetwork::gradient(const nn::Vector<float>& w, const float* windows, cons
       d2_[r * s.hidden2 + i] = d * w[at_.third + i];
     }
   }
+  return loss;
+}
+
+double QNetwork::gradient(const nn::Vector<float>& w, const float* windows, const float* plans,
+                          std::span<const float> targets, nn::Vector<float>& out) {
+  const QShape& s = shape_;
+  const std::size_t rows = targets.size();
+  const std::size_t stride = s.remembered_stride();
+  grow(h1_, rows * s.hidden);
+  grow(h2_, rows * s.hidden2);
+  grow(d1_, rows * s.hidden);
+  grow(d2_, rows * s.hidden2);
+  grow(dm_, rows * stride);
+  std::ranges::fill(out, 0.0F);
+  const std::vector<float> q = values(w, windows, plans, rows);
+  const double loss = huber_loss(w, q, targets, out);
   relu_backward(h2_.data(), d2_.data(), rows * s.hidden2);
   const auto add_outer = [&](const float* x, std::size_t x_stride, std::size_t inputs, const float* d,
                              std::size_t outputs, std::size_t target) {

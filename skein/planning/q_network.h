@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "skein/base/random.h"
 #include "skein/nn/vector.h"
@@ -71,6 +72,11 @@ class QNetwork {
                   std::span<const float> targets, nn::Vector<float>& out);
 
  private:
+  std::vector<float> values(const nn::Vector<float>& w, const float* windows, const float* plans,
+                            std::size_t rows);
+  double huber_loss(const nn::Vector<float>& w, std::span<const float> q, std::span<const float> targets,
+                    nn::Vector<float>& out);
+
   QShape shape_;
   QOffsets at_;
   MemoryTape tape_;  // of gradient()
