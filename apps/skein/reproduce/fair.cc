@@ -1,39 +1,27 @@
-// A fair comparison: both methods with the same data and the same number of
-// steps, each with its step sizes tuned for what is measured, over several
-// seeds.
+// A fair comparison: both methods with the same data and the same number of steps, each with its step sizes
+// tuned for what is measured, over several seeds.
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "apps/skein/reproduce/fair_study.h"
 #include "apps/skein/reproduce/reproduce.h"
-#include "skein/base/digest.h"
-#include "skein/base/file.h"
 #include "skein/base/interval.h"
-#include "skein/learning/adaptation.h"
-#include "skein/learning/training.h"
-#include "skein/mission/prepare_training.h"
-#include "skein/version.h"
 
 namespace skein::app {
 namespace {
 
-namespace fs = std::filesystem;
-using nlohmann::json;
-
-constexpr std::size_t most_bytes = std::size_t{16} << 20U;
-constexpr std::size_t tuning_seed = 1001;   // none of those that count
-constexpr double tuning_share = 1.0 / 6.0;  // of the training samples, held out to tune on
-
-// Sizes of the one gradient step that makes a model a swarm's own; 0 leaves it
-// as it is.
-constexpr std::array<double, 6> adaptation_steps{0.0, 0.003, 0.01, 0.03, 0.1, 0.3};
-
-using Settings = std::vector<std::string>;
+using Settings = FairStudy::Settings;
+using Aim = FairStudy::Aim;
+constexpr auto aims = FairStudy::aims;
+constexpr auto adaptation_steps = FairStudy::adaptation_steps;
 
 struct Regime {
   std::string title;
@@ -98,161 +86,17 @@ std::vector<Settings> grid(const Method& method, bool quick) {
   return list;
 }
 
-// What a trained model is worth, in percent.
-struct Worth {
-  double global = 0.0;          // on the whole test set
-  std::vector<double> own;      // on each swarm's mix of labels, after a step of each size
-  std::vector<double> drifted;  // the same for swarms whose labels have changed
-};
-
-enum class Aim { global, own, drifted };
-constexpr std::array<Aim, 3> aims{Aim::global, Aim::own, Aim::drifted};
-
-double value(const Worth& worth, Aim aim, std::size_t step) {
-  return aim == Aim::global ? worth.global : (aim == Aim::own ? worth.own : worth.drifted)[step];
-}
-
-// Every swarm's labels go on by one, as after a long drift: the model has not
-// been trained for them there.
-Partition drifted_partition(const Scenario& scenario, const Partition& before, const ClassPools& pools) {
-  Partition after = before;
-  std::uint64_t worker = 0;
-  for (GroupShare& group : after.groups) {
-    LabelMix mix = group.mix;
-    std::ranges::rotate(mix, mix.end() - 1);
-    group.mix = mix;
-    for (std::vector<SampleIndex>& samples : group.members) {
-      RandomStream stream(scenario.run.seed, "drifted data", worker++);
-      samples = draw(pools, mix, samples.size(), stream);
-    }
-  }
-  return after;
-}
-
-class FairStudy {
- public:
-  FairStudy(const LearningStudy& study, const ReproduceOptions& options, KeptRuns& runs)
-      : options_(options),
-        runs_(runs),
-        file_(scenario_directory() / "paper" / fmt::format("{}-fair.toml", study.name)) {}
-
-  // Nothing if training diverged.
-  std::optional<Worth> measure(const Settings& settings, std::size_t seed) {
-    Settings all = settings;
-    all.push_back(fmt::format("run.seed={}", seed));
-    all.insert(all.end(), options_.common.settings.begin(), options_.common.settings.end());
-    const Scenario scenario = load_scenario(file_, {.settings = all});
-    const std::string tested_on =
-        seed == tuning_seed ? fmt::format("held out {:g}", tuning_share) : "test set";
-    const std::string digest = sha256(fmt::format("{}, by mix\n{}", tested_on, resolved_scenario(scenario)));
-    const fs::path place = runs_.directory() / "cells" / (digest.substr(0, 20) + ".json");
-    json cell;
-    if (fs::exists(place)) {
-      cell = json::parse(read_file(place, most_bytes), nullptr, false);
-    }
-    if (!cell.is_object() || cell.value("scenario", "") != digest || cell.value("version", "") != version) {
-      cell = train(scenario, seed == tuning_seed ? tuning_data(scenario) : runs_.data(scenario));
-      cell["scenario"] = digest;
-      cell["version"] = version;
-      cell["tested_on"] = tested_on;
-      cell["settings"] = all;
-      write_file(place, cell.dump(1) + "\n");
-    }
-    runs_.finish_one();
-    if (cell["diverged"].get<bool>()) {
-      return std::nullopt;
-    }
-    return Worth{cell["global"].get<double>(), cell["own"].get<std::vector<double>>(),
-                 cell["drifted"].get<std::vector<double>>()};
-  }
-
-  // The settings, and the size of the step, that do best on the tuning seed and samples held out for it.
-  struct Choice {
-    Settings settings;
-    std::size_t step = 0;
-    double value = -1.0;
-
-    [[nodiscard]] bool found() const { return value >= 0.0; }  // some step sizes did not diverge
-  };
-  std::array<Choice, aims.size()> tune(const Method& method, const Settings& regime,
-                                       std::span<const Settings> points) {
-    std::array<Choice, aims.size()> best;
-    for (const Settings& point : points) {
-      Settings settings = regime;
-      settings.insert(settings.end(), method.settings.begin(), method.settings.end());
-      settings.insert(settings.end(), point.begin(), point.end());
-      const std::optional<Worth> worth = measure(settings, tuning_seed);
-      if (!worth) {
-        continue;
-      }
-      for (std::size_t a = 0; a < aims.size(); ++a) {
-        for (std::size_t step = 0; step < adaptation_steps.size(); ++step) {
-          if (const double now = value(*worth, aims[a], step); now > best[a].value) {
-            best[a] = {settings, step, now};
-          }
-        }
-      }
-    }
-    return best;
-  }
-
-  [[nodiscard]] std::size_t seeds() const {
-    return options_.seeds > 0 ? options_.seeds : options_.quick ? 2 : 5;
-  }
-  [[nodiscard]] std::size_t classes() const {
-    return num_classes(load_scenario(file_, {.settings = options_.common.settings}).data.source);
-  }
-
- private:
-  // Of the training set alone: the test set has no say in what is chosen.
-  std::shared_ptr<const DataSplit> tuning_data(const Scenario& scenario) {
-    if (tuning_data_ == nullptr) {
-      RandomStream stream(tuning_seed, "tuning data");
-      tuning_data_ =
-          std::make_shared<const DataSplit>(hold_out(runs_.data(scenario)->train, tuning_share, stream));
-    }
-    return tuning_data_;
-  }
-
-  json train(const Scenario& scenario, const std::shared_ptr<const DataSplit>& data) {
-    PreparedTraining prepared(scenario, data, runs_.pool());
-    TrainingSetup setup = prepared.setup();
-    setup.personalise_always = false;
-    const auto percents = [](std::vector<double> shares) {
-      for (double& share : shares) {
-        share *= 100.0;
-      }
-      return shares;
-    };
-    const Partition drifted = drifted_partition(scenario, prepared.partition(), *setup.pools);
-    AdaptationSetup adaptation{.network = &prepared.network(),
-                               .data = data.get(),
-                               .partition = &prepared.partition(),
-                               .seed = scenario.run.seed};
-    json cell{{"diverged", false}};
-    try {
-      const TrainingResult result = run_training(
-          setup, runs_.pool(), {.progress = [&](double fraction) { runs_.show("fair study", fraction); }});
-      cell["global"] = 100.0 * result.records.back().global.accuracy;
-      cell["own"] = percents(accuracy_after_step(result.global, adaptation_steps, adaptation, runs_.pool()));
-      adaptation.partition = &drifted;
-      cell["drifted"] =
-          percents(accuracy_after_step(result.global, adaptation_steps, adaptation, runs_.pool()));
-    } catch (const Divergence&) {
-      cell["diverged"] = true;
-    }
-    return cell;
-  }
-
-  const ReproduceOptions& options_;
-  KeptRuns& runs_;
-  fs::path file_;
-  std::shared_ptr<const DataSplit> tuning_data_;  // once there is something to tune
-};
-
 // Of each seed that counts; nothing where training diverged.
 using SeedValues = std::vector<std::optional<double>>;
 using Values = std::array<SeedValues, aims.size()>;
+
+// The settings, and the size of the own step, that do best among a method's points.
+std::array<FairStudy::Choice, aims.size()> tune(FairStudy& study, const Method& method,
+                                                const Settings& regime, std::span<const Settings> points) {
+  Settings common = regime;
+  common.insert(common.end(), method.settings.begin(), method.settings.end());
+  return study.tune(common, points);
+}
 
 // Each aim's choice, over the seeds that count.
 Values measure_choices(FairStudy& study, const std::array<FairStudy::Choice, aims.size()>& choices) {
@@ -261,7 +105,7 @@ Values measure_choices(FairStudy& study, const std::array<FairStudy::Choice, aim
     values[a].resize(study.seeds());
     for (std::size_t i = 0; choices[a].found() && i < study.seeds(); ++i) {
       if (const auto worth = study.measure(choices[a].settings, i + 1)) {
-        values[a][i] = value(*worth, aims[a], choices[a].step);
+        values[a][i] = worth->value(aims[a], choices[a].step);
       }
     }
   }
@@ -323,8 +167,8 @@ using Rows = std::vector<std::vector<std::string>>;
 Rows regime_rows(FairStudy& study, const Method& meta, std::span<const Regime> list, bool quick) {
   Rows rows{{"swarms' data", "aim", "H-FL", "HN-PFL", "difference", "H-FL step", "HN-PFL step / inner"}};
   for (const Regime& regime : list) {
-    const auto plain_choices = study.tune(plain_method(), regime.settings, grid(plain_method(), quick));
-    const auto meta_choices = study.tune(meta, regime.settings, grid(meta, quick));
+    const auto plain_choices = tune(study, plain_method(), regime.settings, grid(plain_method(), quick));
+    const auto meta_choices = tune(study, meta, regime.settings, grid(meta, quick));
     const Values plain_values = measure_choices(study, plain_choices);
     const Values meta_values = measure_choices(study, meta_choices);
     for (std::size_t a = 0; a < aims.size(); ++a) {
@@ -338,12 +182,12 @@ Rows regime_rows(FairStudy& study, const Method& meta, std::span<const Regime> l
 
 // In the first setting.
 Rows form_rows(FairStudy& study, bool quick) {
-  const Values plain = measure_choices(study, study.tune(plain_method(), {}, grid(plain_method(), quick)));
+  const Values plain = measure_choices(study, tune(study, plain_method(), {}, grid(plain_method(), quick)));
   Rows rows{{"meta-gradient", "aim", "HN-PFL", "difference to H-FL", "step / inner"}};
   for (const auto& [title, kind] : {std::pair{"first order", "first_order"},
                                     std::pair{"Hessian-free", "hessian_free"}, std::pair{"exact", "exact"}}) {
     const Method method = meta_method(title, kind);
-    const auto choices = study.tune(method, {}, grid(method, quick));
+    const auto choices = tune(study, method, {}, grid(method, quick));
     const Values values = measure_choices(study, choices);
     for (std::size_t a = 0; a < aims.size(); ++a) {
       rows.push_back({a == 0 ? title : "", std::string(names[a]), interval(values[a]),
@@ -360,7 +204,7 @@ Rows step_rows(FairStudy& study, const Method& meta, bool quick) {
     rows[0].push_back(fmt::format("HN-PFL minus H-FL, inner step {:g}", inner));
   }
   const auto values_at = [&](const Method& method, const Settings& point) {
-    return measure_choices(study, study.tune(method, {}, std::array{point}));
+    return measure_choices(study, tune(study, method, {}, std::array{point}));
   };
   for (const double step : steps(quick)) {
     const Values plain = values_at(plain_method(), plain_point(step));

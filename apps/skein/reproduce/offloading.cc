@@ -192,6 +192,173 @@ std::string published(const nlohmann::json& file, const char* weights, const std
   return "";
 }
 
+// What is drawn and written of one setting.
+struct Study {
+  const std::vector<double>& weights;
+  const Grid& grid;
+  const nlohmann::json& stored;  // published
+  std::size_t seeds;
+};
+using Rows = std::vector<std::vector<std::string>>;
+
+double objective(const Outcome& o) { return o.objective; }
+double energy(const Outcome& o) { return o.energy; }
+
+Series published_series(const Study& study, const char* weights, const nlohmann::json& values) {
+  return {.curve = {study.stored.at(weights).get<std::vector<double>>(), values.get<std::vector<double>>()},
+          .dashed = true};
+}
+
+Figure behaviour_figure(const Study& study) {
+  Figure figure{.title = "Decision over the weight of learning, 1 - theta",
+                .x_label = "1 - theta",
+                .y_label = "mean over networks"};
+  struct Behaviour {
+    const char* title;
+    double Outcome::*part;
+    const char* stored_key;  // null: not published
+  };
+  for (const Behaviour& behaviour : {Behaviour{"mean rho", &Outcome::rho, "mean_rho"},
+                                     {"mean varrho", &Outcome::varrho, "mean_varrho"},
+                                     {"mean clock (MHz)", &Outcome::clock, "mean_clock_mhz"},
+                                     {"processed (points a worker)", &Outcome::processed, "processed_points"},
+                                     {"mean alpha", &Outcome::ratio, nullptr}}) {
+    Panel panel{.title = behaviour.title};
+    for (const auto& [method, colour] : {std::pair{newton, blue}, std::pair{selection, green}}) {
+      Series series{.title = titles[method], .curve = {}, .colour = colour};
+      for (std::size_t w = 0; w < study.weights.size(); ++w) {
+        const Spread s =
+            spread(study.grid[w], [&, m = method](const auto& o) { return o[m].*behaviour.part; });
+        // Rounded: mean varrho is 1 / W whatever is decided, but for the last bits.
+        const auto rounded = [](double value) { return std::round(1e6 * value) / 1e6; };
+        add(series, study.weights[w], {rounded(s.mean), rounded(s.deviation), s.count});
+      }
+      panel.series.push_back(std::move(series));
+    }
+    if (behaviour.stored_key != nullptr) {
+      Series series = published_series(study, "weights", study.stored.at(behaviour.stored_key));
+      series.title = "published";
+      series.colour = orange;
+      panel.series.push_back(std::move(series));
+    }
+    figure.panels.push_back(std::move(panel));
+  }
+  return figure;
+}
+
+Figure savings_figure(const Study& study) {
+  Figure figure{.title = "Saved against the baselines", .x_label = "1 - theta", .y_label = "percent"};
+  for (const auto& [baseline, key] :
+       {std::pair{greedy, "greedy"}, std::pair{maximum, "maximum_processing"}}) {
+    Panel panel{.title = fmt::format("against {}", titles[baseline])};
+    for (const bool is_energy : {false, true}) {
+      const std::string what = is_energy ? "energy" : "objective";
+      const auto colour = is_energy ? green : blue;
+      Series series{.title = what, .curve = {}, .colour = colour};
+      for (std::size_t w = 0; w < study.weights.size(); ++w) {
+        add(series, study.weights[w],
+            spread(study.grid[w], saved(newton, baseline, is_energy ? &energy : &objective)));
+      }
+      panel.series.push_back(std::move(series));
+      Series published =
+          published_series(study, "savings_weights", study.stored.at(key).at(what + "_percent"));
+      published.title = what + ", published";
+      published.colour = colour;
+      panel.series.push_back(std::move(published));
+    }
+    figure.panels.push_back(std::move(panel));
+  }
+  return figure;
+}
+
+Rows behaviour_rows(const Study& study) {
+  Rows rows{{"weight", "mean rho", "published", "mean varrho", "published", "mean clock (MHz)", "published",
+             "processed (points a worker)", "published", "mean alpha", "at the busiest worker (%)"}};
+  for (std::size_t w = 0; w < study.weights.size(); ++w) {
+    const double weight = study.weights[w];
+    const auto ours = [&](double Outcome::*part, const char* format, double factor = 1.0) {
+      return text_of(spread(study.grid[w], [=](const auto& o) { return o[newton].*part; }), format, factor);
+    };
+    const auto theirs = [&](const char* key, const char* format) {
+      return published(study.stored, "weights", {key}, weight, format);
+    };
+    rows.push_back({fmt::format("{}", weight), ours(&Outcome::rho, "{:.3f}"), theirs("mean_rho", "{:.3f}"),
+                    ours(&Outcome::varrho, "{:.2f}"), theirs("mean_varrho", "{:.2f}"),
+                    ours(&Outcome::clock, "{:.1f}"), theirs("mean_clock_mhz", "{:.1f}"),
+                    ours(&Outcome::processed, "{:.0f}"), theirs("processed_points", "{:.0f}"),
+                    ours(&Outcome::ratio, "{:.3f}"), ours(&Outcome::busiest, "{:.1f}", 100.0)});
+  }
+  return rows;
+}
+
+Rows savings_rows(const Study& study) {
+  Rows rows{{"weight", "objective saved against greedy (%)", "published", "against maximum (%)", "published",
+             "energy saved against greedy (%)", "published", "against maximum (%)", "published"}};
+  for (std::size_t w = 0; w < study.weights.size(); ++w) {
+    std::vector<std::string> row{fmt::format("{}", study.weights[w])};
+    for (const auto& [part, key] :
+         {std::pair{&objective, "objective_percent"}, std::pair{&energy, "energy_percent"}}) {
+      for (const auto& [baseline, name] :
+           {std::pair{greedy, "greedy"}, std::pair{maximum, "maximum_processing"}}) {
+        row.push_back(text_of(spread(study.grid[w], saved(newton, baseline, part)), "{:.1f}"));
+        row.push_back(published(study.stored, "savings_weights", {name, key}, study.weights[w], "{:.1f}"));
+      }
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Rows objective_rows(const Study& study) {
+  Rows rows{{"weight"}};
+  rows.front().insert(rows.front().end(), titles.begin(), titles.end());
+  for (std::size_t w = 0; w < study.weights.size(); ++w) {
+    std::vector<std::string> row{fmt::format("{}", study.weights[w])};
+    for (std::size_t m = 0; m < num_methods; ++m) {
+      const Spread s = spread(study.grid[w], [=](const auto& o) { return o[m].objective; });
+      row.push_back(
+          s.count == 0
+              ? "none of them"
+              : fmt::format("{:.4f}{}", s.mean,
+                            s.count < study.seeds ? fmt::format(" ({} of {})", s.count, study.seeds) : ""));
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+bool some_baseline_is_met(const Grid& grid) {
+  return std::ranges::any_of(grid, [](const auto& networks) {
+    return std::ranges::any_of(networks, [](const auto& outcomes) {
+      return std::isfinite(outcomes[greedy].objective) || std::isfinite(outcomes[maximum].objective);
+    });
+  });
+}
+
+// Its tables; its pictures go to the directory.
+std::string report(const Study& study, const std::string& setting, const fs::path& directory) {
+  const bool is_published = setting == "offloading-published";
+  std::string text =
+      fmt::format("## {}, {} networks, mean +- standard deviation\n\n",
+                  is_published ? "With the published code's radio (10 MHz)" : "With the text's radio (2 MHz)",
+                  study.seeds);
+  text += "Behaviour of the decision:\n\n" + markdown_table(behaviour_rows(study)) +
+          "\nSaved by it, constant included:\n\n" + markdown_table(savings_rows(study)) +
+          "\nObjective by method, constant included (in brackets: networks on which all limits can be "
+          "met):\n\n" +
+          markdown_table(objective_rows(study)) + "\n";
+  if (!draw(behaviour_figure(study), directory, setting + "-behaviour")) {
+    text +=
+        "There are no pictures, as gnuplot is not here or failed; their numbers are in the .csv files.\n\n";
+  }
+  if (some_baseline_is_met(study.grid)) {
+    draw(savings_figure(study), directory, setting + "-savings");
+  } else {
+    text += "No baseline meets all limits here, so there is nothing to compare with.\n\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string reproduce_offloading(const ReproduceOptions& options, const fs::path& directory) {
@@ -204,8 +371,8 @@ std::string reproduce_offloading(const ReproduceOptions& options, const fs::path
       nlohmann::json::parse(read_file(paper / "published-offloading.json", std::size_t{1} << 20U));
   ThreadPool pool(options.common.threads);
   std::string text;
-  for (const char* setting : {"offloading-published", "offloading"}) {
-    const Scenario base = load_scenario(paper / (std::string(setting) + ".toml"), {options.common.settings});
+  for (const std::string setting : {"offloading-published", "offloading"}) {
+    const Scenario base = load_scenario(paper / (setting + ".toml"), {options.common.settings});
     refuse_differences(crew(), {{"scenario", sha256(resolved_scenario(base))}});
     Grid grid;
     {
@@ -215,136 +382,7 @@ std::string reproduce_offloading(const ReproduceOptions& options, const fs::path
     if (!crew().is_first()) {
       continue;
     }
-    const bool is_published = std::string_view(setting) == "offloading-published";
-    text += fmt::format(
-        "## {}, {} networks, mean +- standard deviation\n\n",
-        is_published ? "With the published code's radio (10 MHz)" : "With the text's radio (2 MHz)", seeds);
-
-    std::vector<std::vector<std::string>> decisions{
-        {"weight", "mean rho", "published", "mean varrho", "published", "mean clock (MHz)", "published",
-         "processed (points a worker)", "published", "mean alpha", "at the busiest worker (%)"}};
-    std::vector<std::vector<std::string>> savings{
-        {"weight", "objective saved against greedy (%)", "published", "against maximum (%)", "published",
-         "energy saved against greedy (%)", "published", "against maximum (%)", "published"}};
-    std::vector<std::vector<std::string>> methods{{"weight"}};
-    for (const char* title : titles) {
-      methods.front().push_back(title);
-    }
-    Figure behaviour_figure{.title = "Decision over the weight of learning, 1 - theta",
-                            .x_label = "1 - theta",
-                            .y_label = "mean over networks"};
-    Figure savings_figure{
-        .title = "Saved against the baselines", .x_label = "1 - theta", .y_label = "percent"};
-    struct Behaviour {
-      const char* title;
-      double Outcome::*part;
-      const char* stored_key;  // null: not published
-    };
-    for (const Behaviour& behaviour :
-         {Behaviour{"mean rho", &Outcome::rho, "mean_rho"},
-          {"mean varrho", &Outcome::varrho, "mean_varrho"},
-          {"mean clock (MHz)", &Outcome::clock, "mean_clock_mhz"},
-          {"processed (points a worker)", &Outcome::processed, "processed_points"},
-          {"mean alpha", &Outcome::ratio, nullptr}}) {
-      Panel panel{.title = behaviour.title};
-      for (const auto& [method, colour] : {std::pair{newton, blue}, std::pair{selection, green}}) {
-        Series series{.title = titles[method], .curve = {}, .colour = colour};
-        for (std::size_t w = 0; w < weights.size(); ++w) {
-          const Spread s = spread(grid[w], [&, m = method](const auto& o) { return o[m].*behaviour.part; });
-          // Rounded: mean varrho is 1 / W whatever is decided, but for the last bits.
-          const auto rounded = [](double value) { return std::round(1e6 * value) / 1e6; };
-          add(series, weights[w], {rounded(s.mean), rounded(s.deviation), s.count});
-        }
-        panel.series.push_back(std::move(series));
-      }
-      if (behaviour.stored_key != nullptr) {
-        panel.series.push_back({.title = "published",
-                                .curve = {stored.at("weights").get<std::vector<double>>(),
-                                          stored.at(behaviour.stored_key).get<std::vector<double>>()},
-                                .colour = orange,
-                                .dashed = true});
-      }
-      behaviour_figure.panels.push_back(std::move(panel));
-    }
-    const auto objective = [](const Outcome& o) { return o.objective; };
-    const auto energy = [](const Outcome& o) { return o.energy; };
-    for (const auto& [baseline, key] :
-         {std::pair{greedy, "greedy"}, std::pair{maximum, "maximum_processing"}}) {
-      Panel panel{.title = fmt::format("against {}", titles[baseline])};
-      for (const bool is_energy : {false, true}) {
-        Series series{
-            .title = is_energy ? "energy" : "objective", .curve = {}, .colour = is_energy ? green : blue};
-        for (std::size_t w = 0; w < weights.size(); ++w) {
-          const Spread s = is_energy ? spread(grid[w], saved(newton, baseline, energy))
-                                     : spread(grid[w], saved(newton, baseline, objective));
-          add(series, weights[w], s);
-        }
-        panel.series.push_back(std::move(series));
-        panel.series.push_back({.title = is_energy ? "energy, published" : "objective, published",
-                                .curve = {stored.at("savings_weights").get<std::vector<double>>(),
-                                          stored.at(key)
-                                              .at(is_energy ? "energy_percent" : "objective_percent")
-                                              .get<std::vector<double>>()},
-                                .colour = is_energy ? green : blue,
-                                .dashed = true});
-      }
-      savings_figure.panels.push_back(std::move(panel));
-    }
-    for (std::size_t w = 0; w < weights.size(); ++w) {
-      const auto of = [&](Method method, double Outcome::*part) {
-        return spread(grid[w], [=](const auto& o) { return o[method].*part; });
-      };
-      const std::string weight = fmt::format("{}", weights[w]);
-      decisions.push_back({weight, text_of(of(newton, &Outcome::rho), "{:.3f}"),
-                           published(stored, "weights", {"mean_rho"}, weights[w], "{:.3f}"),
-                           text_of(of(newton, &Outcome::varrho), "{:.2f}"),
-                           published(stored, "weights", {"mean_varrho"}, weights[w], "{:.2f}"),
-                           text_of(of(newton, &Outcome::clock), "{:.1f}"),
-                           published(stored, "weights", {"mean_clock_mhz"}, weights[w], "{:.1f}"),
-                           text_of(of(newton, &Outcome::processed), "{:.0f}"),
-                           published(stored, "weights", {"processed_points"}, weights[w], "{:.0f}"),
-                           text_of(of(newton, &Outcome::ratio), "{:.3f}"),
-                           text_of(of(newton, &Outcome::busiest), "{:.1f}", 100.0)});
-      savings.push_back(
-          {weight, text_of(spread(grid[w], saved(newton, greedy, objective)), "{:.1f}"),
-           published(stored, "savings_weights", {"greedy", "objective_percent"}, weights[w], "{:.1f}"),
-           text_of(spread(grid[w], saved(newton, maximum, objective)), "{:.1f}"),
-           published(stored, "savings_weights", {"maximum_processing", "objective_percent"}, weights[w],
-                     "{:.1f}"),
-           text_of(spread(grid[w], saved(newton, greedy, energy)), "{:.1f}"),
-           published(stored, "savings_weights", {"greedy", "energy_percent"}, weights[w], "{:.1f}"),
-           text_of(spread(grid[w], saved(newton, maximum, energy)), "{:.1f}"),
-           published(stored, "savings_weights", {"maximum_processing", "energy_percent"}, weights[w],
-                     "{:.1f}")});
-      std::vector<std::string> row{weight};
-      for (std::size_t m = 0; m < num_methods; ++m) {
-        const Spread s = of(static_cast<Method>(m), &Outcome::objective);
-        row.push_back(s.count == 0
-                          ? "none of them"
-                          : fmt::format("{:.4f}{}", s.mean,
-                                        s.count < seeds ? fmt::format(" ({} of {})", s.count, seeds) : ""));
-      }
-      methods.push_back(std::move(row));
-    }
-    text += "Behaviour of the decision:\n\n" + markdown_table(decisions) +
-            "\nSaved by it, constant included:\n\n" + markdown_table(savings) +
-            "\nObjective by method, constant included (in brackets: networks on which all limits can be "
-            "met):\n\n" +
-            markdown_table(methods) + "\n";
-    if (!draw(behaviour_figure, directory, std::string(setting) + "-behaviour")) {
-      text +=
-          "There are no pictures, as gnuplot is not here or failed; their numbers are in the .csv files.\n\n";
-    }
-    const auto is_met = [](const auto& networks) {
-      return std::ranges::any_of(networks, [](const auto& outcomes) {
-        return std::isfinite(outcomes[greedy].objective) || std::isfinite(outcomes[maximum].objective);
-      });
-    };
-    if (std::ranges::any_of(grid, is_met)) {
-      draw(savings_figure, directory, std::string(setting) + "-savings");
-    } else {
-      text += "No baseline meets all limits here, so there is nothing to compare with.\n\n";
-    }
+    text += report({.weights = weights, .grid = grid, .stored = stored, .seeds = seeds}, setting, directory);
   }
   return text;
 }

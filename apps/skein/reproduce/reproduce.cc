@@ -21,15 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Read again: a file from before some key was there has that key's default.
-bool same_scenario(const fs::path& file, const std::string& resolved) {
-  try {
-    return fs::exists(file) && resolved_scenario(load_scenario(file)) == resolved;
-  } catch (const InputError&) {
-    return false;
-  }
-}
-
 std::vector<LearningStudy> wanted(const ReproduceOptions& options) {
   std::vector<LearningStudy> list;
   for (const LearningStudy& study : learning_studies()) {
@@ -232,6 +223,78 @@ void announce(const CommonOptions& options, const Reports& reports) {
   fmt::print("{}\n", nlohmann::ordered_json{{"reports", list}}.dump(1));
 }
 
+void add_learning(CLI::App& command) {
+  auto options = std::make_shared<ReproduceOptions>();
+  CLI::App* learning = command.add_subcommand(
+      "learning", "HN-PFL against H-FL (section VI-A, appendix A): curves, energy tables, a fair study");
+  std::vector<std::string> names;
+  for (const LearningStudy& study : learning_studies()) {
+    names.push_back(study.name);
+  }
+  learning->add_option("data", options->data, "mnist, fmnist, cifar10, radioml; without one, all")
+      ->check(CLI::IsMember(names));
+  learning
+      ->add_option("--part", options->parts,
+                   "published, text or fair; without one, all. energy: the published runs only as far as the "
+                   "energy table needs them")
+      ->check(CLI::IsMember({"published", "energy", "text", "fair"}));
+  learning
+      ->add_option("--periods", options->periods, "Of all parts but fair: 1,1 and so on; without, all seven")
+      ->type_name("L,G")
+      ->check(CLI::IsMember({"1,1", "1,2", "1,4", "1,8", "2,1", "4,1", "8,1"}));
+  learning->add_flag("--quick", options->quick, "Minutes instead of hours: fewer iterations and settings");
+  learning
+      ->add_option("--seeds", options->seeds,
+                   "So many seeds; default 3 at periods 1,1, 5 in the fair study, 1 elsewhere")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100));
+  add_common_options(*learning, options->common, "skein reproduce learning mnist --quick");
+  learning->callback([options] { announce(options->common, reproduce_learning(*options)); });
+}
+
+void add_offloading(CLI::App& command) {
+  auto options = std::make_shared<ReproduceOptions>();
+  CLI::App* offloading = command.add_subcommand(
+      "offloading", "The leaders' problem (section VI-B): decisions over the weight of learning, savings");
+  offloading->add_flag("--quick", options->quick, "Fewer weights and networks");
+  offloading->add_option("--seeds", options->seeds, "So many networks")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000));
+  add_common_options(*offloading, options->common, "skein reproduce offloading --quick");
+  offloading->callback([options] { announce(options->common, {write_offloading(*options) / report_file}); });
+}
+
+void add_planning(CLI::App& command) {
+  auto options = std::make_shared<ReproduceOptions>();
+  CLI::App* planning = command.add_subcommand(
+      "planning",
+      "Swarm trajectories (section VI-C, appendix A): thresholds, baselines, sensitivity, drift, geometries");
+  planning
+      ->add_option("--part", options->parts,
+                   "thresholds, sensitivity, drift, tracking or geometries; without one, all")
+      ->check(CLI::IsMember({"thresholds", "sensitivity", "drift", "tracking", "geometries"}));
+  planning->add_flag("--quick", options->quick, "Two minutes instead of an hour: less training, fewer seeds");
+  planning->add_option("--seeds", options->seeds, "So many seeds; default 5, with --quick 1")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100));
+  add_common_options(*planning, options->common, "skein reproduce planning --quick");
+  planning->callback([options] { announce(options->common, {reproduce_planning(*options) / report_file}); });
+}
+
+void add_mission(CLI::App& command) {
+  auto options = std::make_shared<ReproduceOptions>();
+  CLI::App* mission = command.add_subcommand(
+      "mission", "The same mission under every planner and every offloader, over several seeds");
+  add_scenario(*mission, options->common);
+  mission->add_flag("--quick", options->quick,
+                    "Minutes instead of hours: 4 training sequences, less training of planners");
+  mission->add_option("--seeds", options->seeds, "So many seeds; default 5, with --quick 1")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100));
+  add_common_options(*mission, options->common, "skein reproduce mission --seeds 3");
+  mission->callback([options] { announce(options->common, {reproduce_mission(*options) / report_file}); });
+}
+
 }  // namespace
 
 fs::path scenario_directory() {
@@ -254,60 +317,6 @@ fs::path scenario_directory() {
   throw InputError(
       InputFault{"", "SKEIN_SCENARIOS", "",
                  "the paper's scenarios are not found: set it to the directory `scenarios` of Skein"});
-}
-
-KeptRuns::KeptRuns(const ReproduceOptions& options, fs::path directory)
-    : options_(options),
-      directory_(std::move(directory)),
-      pool_(options.common.threads),
-      progress_(options.common, "reproduce") {}
-
-std::shared_ptr<const DataSplit> KeptRuns::data(const Scenario& scenario) {
-  const DataSourceOptions& source = scenario.data.source;
-  const std::uint64_t seed = data_source(source.name).has_its_own_split ? 0 : scenario.run.seed;
-  const std::string key = fmt::format("{} {} {}", source.name, source.path.string(), seed);
-  if (key != data_key_) {
-    data_.reset();  // makes room
-    data_ = std::make_shared<const DataSplit>(load_data(source, scenario.run.seed));
-    data_key_ = key;
-  }
-  return data_;
-}
-
-void KeptRuns::show(const std::string& name, double fraction) {
-  progress_.show(name, (static_cast<double>(finished_) + fraction) /
-                           static_cast<double>(std::max(expected_, finished_ + 1)));
-}
-
-fs::path KeptRuns::run(const Scenario& scenario, const std::string& name) {
-  const fs::path place = keep(scenario, name);
-  finish_one();
-  return place;
-}
-
-bool KeptRuns::has(const Scenario& scenario, const std::string& name) const {
-  const fs::path place = directory_ / "runs" / name;
-  constexpr std::size_t most_bytes = std::size_t{16} << 20U;
-  if (!fs::exists(place / "summary.json")) {
-    return false;
-  }
-  const nlohmann::json summary =
-      nlohmann::json::parse(read_file(place / "summary.json", most_bytes), nullptr, false);
-  return summary.is_object() && summary.value("version", "") == version &&
-         same_scenario(place / "scenario.toml", resolved_scenario(scenario));
-}
-
-fs::path KeptRuns::keep(const Scenario& scenario, const std::string& name) {
-  const fs::path place = directory_ / "runs" / name;
-  if (!has(scenario, name)) {
-    try {
-      train_into(scenario, data(scenario), place, pool_,
-                 [&](double fraction) { show("training", fraction); });
-    } catch (const Divergence&) {
-      // Its summary says so.
-    }
-  }
-  return place;
 }
 
 const std::vector<LearningStudy>& learning_studies() {
@@ -344,90 +353,24 @@ std::string markdown_table(const std::vector<std::vector<std::string>>& rows) {
 }
 
 void add_reproduce_command(CLI::App& program) {
-  auto options = std::make_shared<ReproduceOptions>();
   CLI::App* command = program.add_subcommand(
       "reproduce", "Make the paper's figures and tables again, and ours; without a part, all of them");
   command->require_subcommand(0, 1);
-  CLI::App* learning = command->add_subcommand(
-      "learning", "HN-PFL against H-FL (section VI-A, appendix A): curves, energy tables, a fair study");
-  std::vector<std::string> names;
-  for (const LearningStudy& study : learning_studies()) {
-    names.push_back(study.name);
-  }
-  learning->add_option("data", options->data, "mnist, fmnist, cifar10, radioml; without one, all")
-      ->check(CLI::IsMember(names));
-  learning
-      ->add_option("--part", options->parts,
-                   "published, text or fair; without one, all. energy: the published runs only as far as the "
-                   "energy table needs them")
-      ->check(CLI::IsMember({"published", "energy", "text", "fair"}));
-  learning
-      ->add_option("--periods", options->periods, "Of all parts but fair: 1,1 and so on; without, all seven")
-      ->type_name("L,G")
-      ->check(CLI::IsMember({"1,1", "1,2", "1,4", "1,8", "2,1", "4,1", "8,1"}));
-  learning->add_flag("--quick", options->quick, "Minutes instead of hours: fewer iterations and settings");
-  learning
-      ->add_option("--seeds", options->seeds,
-                   "So many seeds; default 3 at periods 1,1, 5 in the fair study, 1 elsewhere")
-      ->type_name("N")
-      ->check(CLI::Range(1, 100));
-  add_common_options(*learning, options->common, "skein reproduce learning mnist --quick");
-  learning->callback([options] { announce(options->common, reproduce_learning(*options)); });
+  add_learning(*command);
+  add_offloading(*command);
+  add_planning(*command);
+  add_mission(*command);
 
-  auto offloading_options = std::make_shared<ReproduceOptions>();
-  CLI::App* offloading = command->add_subcommand(
-      "offloading", "The leaders' problem (section VI-B): decisions over the weight of learning, savings");
-  offloading->add_flag("--quick", offloading_options->quick, "Fewer weights and networks");
-  offloading->add_option("--seeds", offloading_options->seeds, "So many networks")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000));
-  add_common_options(*offloading, offloading_options->common, "skein reproduce offloading --quick");
-  offloading->callback([options = offloading_options] {
-    announce(options->common, {write_offloading(*options) / report_file});
-  });
-
-  auto planning_options = std::make_shared<ReproduceOptions>();
-  CLI::App* planning = command->add_subcommand(
-      "planning",
-      "Swarm trajectories (section VI-C, appendix A): thresholds, baselines, sensitivity, drift, geometries");
-  planning
-      ->add_option("--part", planning_options->parts,
-                   "thresholds, sensitivity, drift, tracking or geometries; without one, all")
-      ->check(CLI::IsMember({"thresholds", "sensitivity", "drift", "tracking", "geometries"}));
-  planning->add_flag("--quick", planning_options->quick,
-                     "Two minutes instead of an hour: less training, fewer seeds");
-  planning->add_option("--seeds", planning_options->seeds, "So many seeds; default 5, with --quick 1")
-      ->type_name("N")
-      ->check(CLI::Range(1, 100));
-  add_common_options(*planning, planning_options->common, "skein reproduce planning --quick");
-  planning->callback([options = planning_options] {
-    announce(options->common, {reproduce_planning(*options) / report_file});
-  });
-
-  auto mission_options = std::make_shared<ReproduceOptions>();
-  CLI::App* mission = command->add_subcommand(
-      "mission", "The same mission under every planner and every offloader, over several seeds");
-  add_scenario(*mission, mission_options->common);
-  mission->add_flag("--quick", mission_options->quick,
-                    "Minutes instead of hours: 4 training sequences, less training of planners");
-  mission->add_option("--seeds", mission_options->seeds, "So many seeds; default 5, with --quick 1")
-      ->type_name("N")
-      ->check(CLI::Range(1, 100));
-  add_common_options(*mission, mission_options->common, "skein reproduce mission --seeds 3");
-  mission->callback([options = mission_options] {
-    announce(options->common, {reproduce_mission(*options) / report_file});
-  });
-
-  auto all_options = std::make_shared<ReproduceOptions>();
-  command->add_flag("--quick", all_options->quick, "Without a part: everything in minutes, in less detail");
-  command->add_option("--seeds", all_options->seeds, "So many seeds where several are taken")
+  auto options = std::make_shared<ReproduceOptions>();
+  command->add_flag("--quick", options->quick, "Without a part: everything in minutes, in less detail");
+  command->add_option("--seeds", options->seeds, "So many seeds where several are taken")
       ->type_name("N")
       ->check(CLI::Range(1, 100));
   add_common_options(
-      *command, all_options->common,
+      *command, options->common,
       "skein reproduce --quick\nWithout a part: all of docs/results.md that commands make. What is "
       "finished is kept:\nstop it and go on.");
-  command->callback([command, options = all_options] {
+  command->callback([command, options] {
     if (command->get_subcommands().empty()) {
       announce(options->common, reproduce_everything(*options));
     }
