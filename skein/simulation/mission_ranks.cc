@@ -3,32 +3,16 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
-#include <iterator>
 #include <numeric>
 #include <optional>
 
 #include "skein/base/expect.h"
+#include "skein/base/timed.h"
 #include "skein/simulation/fleet_bytes.h"
 #include "skein/simulation/model_bytes.h"
 
 namespace skein {
 namespace {
-
-// Adds the time that it lives to a sum.
-class Timed {
- public:
-  explicit Timed(double& seconds) : seconds_(seconds) {}
-  ~Timed() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-  Timed(const Timed&) = delete;
-  Timed& operator=(const Timed&) = delete;
-  Timed(Timed&&) = delete;
-  Timed& operator=(Timed&&) = delete;
-
- private:
-  double& seconds_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 template <class T>
 void place(std::vector<T> some, const std::vector<std::size_t>& items, std::vector<T>& all) {
@@ -374,97 +358,6 @@ void MissionRanks::finish() {
     const std::string text = crew_.receive(rank);
     traffic_.ranks.push_back(ByteCursor(text).get<RankReport>());
   }
-}
-
-void MissionRanks::serve() {
-  std::uint64_t sequence = 0;
-  while (true) {
-    const std::string text = receive(0);
-    ByteCursor bytes(text);
-    const auto request = bytes.get<Request>();
-    if (const auto now = bytes.get<std::uint64_t>(); now != sequence) {
-      own_field_.forget();
-      sequence = now;
-    }
-    for (auto left = bytes.get<std::uint64_t>(); left > 0; --left) {
-      const auto cluster = bytes.get<std::uint64_t>();
-      const std::string data = bytes.get_text();
-      own_field_.restore(cluster, data);
-    }
-    if (request == Request::run || request == Request::personalise) {
-      for (std::string& bytes_of_one : answer_tasks(request, get_tasks(bytes))) {
-        crew_.send(0, std::exchange(bytes_of_one, {}));
-      }
-      continue;
-    }
-    crew_.send(0, answer(request, bytes));
-    if (request == Request::finish) {
-      return;
-    }
-  }
-}
-
-std::vector<std::string> MissionRanks::answer_tasks(Request request, const std::vector<LeaderTask>& tasks) {
-  const Timed busy(busy_s_);
-  std::vector<std::string> replies;
-  const auto add = [&](const auto& write) {
-    ByteWriter reply;
-    write(reply);
-    replies.push_back(reply.take());
-  };
-  if (request == Request::personalise) {
-    for (Model& model : own_fleet_.personalise(tasks)) {
-      add([&](ByteWriter& reply) { reply.put_list(std::exchange(model, {})); });
-    }
-    return replies;
-  }
-  try {
-    for (LeaderUpdate& update : own_fleet_.run(tasks)) {
-      add([&](ByteWriter& reply) {
-        reply.put<std::uint8_t>(0);
-        put_update(reply, std::exchange(update, {}));
-      });
-    }
-  } catch (const Divergence& error) {
-    add([&](ByteWriter& reply) {
-      reply.put<std::uint8_t>(1);
-      put_divergence(reply, error.place());
-    });
-  }
-  return replies;
-}
-
-std::string MissionRanks::answer(Request request, ByteCursor& bytes) {
-  ByteWriter reply;
-  if (request == Request::finish) {
-    reply.put(report());
-    return reply.take();
-  }
-  const Timed busy(busy_s_);
-  if (request == Request::handed) {
-    put_handed(reply, own_field_.handed(bytes.get<std::uint64_t>()));
-  } else if (request == Request::restore) {
-    const auto cluster = bytes.get<std::uint64_t>();
-    own_field_.restore(cluster, get_handed(bytes));
-  } else {
-    SentModels sent = get_models(bytes);
-    if (request == Request::scores) {
-      for (const ModelScore& score : own_field_.scores(sent.list)) {
-        reply.put(score);
-      }
-    } else {
-      const std::vector<double> squares =
-          request == Request::gradients ? own_field_.squared_meta_gradients(sent.list)
-          : request == Request::changes
-              ? own_field_.squared_gradient_changes(clusters_of(sent.list))
-              : own_field_.hand_over(clusters_of(sent.list), {std::make_move_iterator(sent.models.begin()),
-                                                              std::make_move_iterator(sent.models.end())});
-      for (const double square : squares) {
-        reply.put(square);
-      }
-    }
-  }
-  return reply.take();
 }
 
 }  // namespace skein
