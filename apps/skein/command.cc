@@ -1,5 +1,7 @@
 #include "command.h"
 
+#include <CLI/CLI.hpp>
+
 #include "default_mission.h"
 #include "tools.h"
 

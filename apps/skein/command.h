@@ -1,7 +1,6 @@
 // What all commands share: their options, and how they find a scenario.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <filesystem>
 #include <optional>
@@ -12,6 +11,10 @@
 #include "skein/base/with_file_named.h"
 #include "skein/scenario/scenario.h"
 #include "skein/scenario/scenario_source.h"
+
+namespace CLI {
+class App;
+}
 
 namespace skein::app {
 

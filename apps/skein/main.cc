@@ -1,4 +1,6 @@
 #include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif

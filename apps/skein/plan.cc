@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "skein/base/digest.h"
 #include "skein/mission/agreement.h"
 #include "skein/mission/planning_setup.h"

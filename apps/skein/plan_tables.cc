@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "plan.h"
 #include "skein/base/file.h"
 #include "skein/mission/build.h"

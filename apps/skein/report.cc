@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "command.h"
 #include "skein/base/file.h"
 #include "skein/mission/page.h"

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "command.h"
 #include "progress.h"
 #include "ranks.h"
