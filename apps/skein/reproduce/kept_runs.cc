@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "apps/skein/reproduce/reproduce.h"
-#include "apps/skein/training_run.h"
 #include "skein/base/file.h"
 #include "skein/data/data_source.h"
+#include "skein/mission/training_run.h"
 #include "skein/version.h"
 
 namespace skein::app {

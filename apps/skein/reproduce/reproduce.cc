@@ -13,9 +13,7 @@
 #include "skein/data/data_file.h"
 #include "skein/data/data_source.h"
 #include "skein/mission/agreement.h"
-#include "skein/mission/training_run.h"
 #include "skein/nn/kernels.h"
-#include "skein/version.h"
 
 namespace skein::app {
 namespace {
