@@ -20,4 +20,19 @@ class Stopwatch {
   std::clock_t processor_start_ = std::clock();
 };
 
+// Adds the wall time that it lives to a sum.
+class Timed {
+ public:
+  explicit Timed(double& seconds) : seconds_(seconds) {}
+  ~Timed() { seconds_ += watch_.seconds(); }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+  Timed(Timed&&) = delete;
+  Timed& operator=(Timed&&) = delete;
+
+ private:
+  double& seconds_;
+  Stopwatch watch_{};
+};
+
 }  // namespace skein

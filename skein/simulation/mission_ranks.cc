@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "skein/base/expect.h"
-#include "skein/base/timed.h"
+#include "skein/base/stopwatch.h"
 #include "skein/simulation/fleet_bytes.h"
 #include "skein/simulation/model_bytes.h"
 

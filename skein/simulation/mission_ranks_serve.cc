@@ -3,7 +3,7 @@
 #include <iterator>
 #include <utility>
 
-#include "skein/base/timed.h"
+#include "skein/base/stopwatch.h"
 #include "skein/simulation/fleet_bytes.h"
 #include "skein/simulation/mission_ranks.h"
 #include "skein/simulation/model_bytes.h"
