@@ -13,4 +13,8 @@ Model WaitForAll::merged(const Model& /*global*/, std::span<const SwarmUpdate> u
   return merge(updates, weights_, pool);
 }
 
+std::unique_ptr<AggregationRule> build_aggregation(const LearningOptions& options) {
+  return std::make_unique<WaitForAll>(options.algorithm.weights);
+}
+
 }  // namespace skein

@@ -1,9 +1,11 @@
 // When the core network stops waiting in a global round, and what it makes of the models that have come.
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "skein/base/thread_pool.h"
+#include "skein/learning/options.h"
 #include "skein/learning/trainer.h"
 
 namespace skein {
@@ -37,5 +39,8 @@ class WaitForAll final : public AggregationRule {
  private:
   MergeWeights weights_;
 };
+
+// By the scenario's choice.
+std::unique_ptr<AggregationRule> build_aggregation(const LearningOptions& options);
 
 }  // namespace skein

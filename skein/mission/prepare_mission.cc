@@ -35,7 +35,7 @@ PreparedMission::PreparedMission(const Scenario& scenario, std::shared_ptr<const
       test_pools_(data_->test),
       partition_(build_devices(crew.is_first())),
       problems_(problem_setting(scenario_), world_),
-      aggregation_(scenario_.learning.algorithm.weights),
+      aggregation_(build_aggregation(scenario_.learning)),
       workspaces_(network_),
       offloader_(build_offloader(scenario_.offloading.method)) {
   checked(scenario_.learning);
@@ -95,7 +95,7 @@ CoreNetwork PreparedMission::start(Planner& planner, Field& field, Fleet& fleet)
            .fleet = &fleet,
            .planner = &planner,
            .problems = &problems_,
-           .aggregation = &aggregation_,
+           .aggregation = aggregation_.get(),
            .initial = initial_model(scenario_, network_),
            .initial_drifts = std::move(drifts),
            .reward = scenario_.planning.reward,

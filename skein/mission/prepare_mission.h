@@ -59,7 +59,7 @@ class PreparedMission {
   std::vector<MissionFault> faults_;
   std::shared_ptr<const Environment> environment_;
   SwarmProblems problems_;
-  WaitForAll aggregation_;
+  std::unique_ptr<AggregationRule> aggregation_;
   Workspaces workspaces_;
   std::unique_ptr<Offloader> offloader_;
   std::unique_ptr<DataField> field_;
