@@ -5,6 +5,8 @@
 
 #include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "skein/planning/beam.h"
 #include "skein/planning/heuristics.h"
@@ -141,9 +143,15 @@ TEST_P(EveryPlanner, LeavesALostSwarmWhereItIs) {
   EXPECT_GT(served, 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, EveryPlanner,
-                         ::testing::Values("sequential", "nearest", "threshold", "random", "myopic", "beam",
-                                           "learned", "guided"),
+std::vector<std::string> all_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, make] : makers()) {
+    names.push_back(name);
+  }
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, EveryPlanner, ::testing::ValuesIn(all_names()),
                          [](const auto& one) { return one.param; });
 
 MissionScore mean_score(std::shared_ptr<const Environment> e, const Maker& make, std::size_t starts = 4,
