@@ -28,7 +28,7 @@ struct Room {
 
 inline const std::vector<Room>& rooms() {
   static const std::vector<Room> list = {
-      {"base", "no domain: random streams, units, files, threads", {}},
+      {"base", "random streams, units, files, threads", {}},
       {"gp", "geometric programs", {}},
       {"nn", "networks, their kernels and derivatives", {}},
       {"world", "places, UAVs, channel, energy, flight, time", {}},
