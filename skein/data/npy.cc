@@ -192,7 +192,7 @@ NumpyArray parse_npy(std::string_view bytes, std::string_view file) {
   if (*header.fortran_order) {
     throw_data_fault(file, "npy fortran_order", "True", "only C order can be read");
   }
-  const std::optional<std::size_t> count = num_values(*header.shape);
+  const std::optional<std::size_t> count = num_elements(*header.shape);
   if (!count || values.size() % size_of(*type) != 0 || values.size() / size_of(*type) != *count) {
     throw_data_fault(file, "length", fmt::format("{}", bytes.size()),
                      fmt::format("shape {} of {} does not fit the {} bytes of values",

@@ -64,7 +64,7 @@ std::size_t size_of(NumpyType type) {
   return 0;
 }
 
-std::optional<std::size_t> num_values(std::span<const std::size_t> shape) {
+std::optional<std::size_t> num_elements(std::span<const std::size_t> shape) {
   std::size_t count = 1;
   for (const std::size_t size : shape) {
     if (__builtin_mul_overflow(count, size, &count)) {
@@ -83,7 +83,7 @@ std::string shape_text(std::span<const std::size_t> shape) {
 }
 
 NumpyArray decode_numpy(NumpyType type, std::vector<std::size_t> shape, std::string_view bytes) {
-  const std::optional<std::size_t> count = num_values(shape);
+  const std::optional<std::size_t> count = num_elements(shape);
   expect(count.has_value() && bytes.size() / size_of(type) == *count && bytes.size() % size_of(type) == 0,
          "an array's bytes fit its shape");
   NumpyArray array{.shape = std::move(shape), .values = {}};

@@ -28,7 +28,7 @@ struct NumpyArray {
 };
 
 // The number of values of an array; nothing if it does not fit a size_t.
-std::optional<std::size_t> num_values(std::span<const std::size_t> shape);
+std::optional<std::size_t> num_elements(std::span<const std::size_t> shape);
 
 // "(4000, 2, 128)"
 std::string shape_text(std::span<const std::size_t> shape);

@@ -79,7 +79,7 @@ NumpyArray make_array(const PickleRef& shape, const PickleRef& type, const Pickl
   }
   const NumpyType numpy_type = type_of(type, context);
   const std::string text = take_bytes(bytes, context);
-  const std::optional<std::size_t> count = num_values(sizes);
+  const std::optional<std::size_t> count = num_elements(sizes);
   if (!count || text.size() % size_of(numpy_type) != 0 || text.size() / size_of(numpy_type) != *count) {
     context.fail(fmt::format("an array of shape {} has {} bytes of values", shape_text(sizes), text.size()));
   }
