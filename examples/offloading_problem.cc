@@ -1,6 +1,6 @@
 // Solves the leader's problem P for one swarm above a cluster: who sends which data where, how large the
 // mini-batches are and how fast processors run, so that learning gets on and little energy is spent. By the
-// optimum and by a baseline: offloading_problem [LEARNING_WEIGHT]
+// optimum and by a baseline: offloading_problem scenarios/paper/offloading-published.toml [LEARNING_WEIGHT]
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -13,8 +13,14 @@
 #include "skein/scenario/scenario.h"
 
 int main(int argc, char** argv) {
-  skein::Scenario scenario = skein::parse_scenario("[swarms]\ncount = 1\n", "the example");
-  scenario.offloading.learning_weight = argc > 1 ? std::atof(argv[1]) : 0.5;
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: %s SCENARIO [LEARNING_WEIGHT]\n", argv[0]);
+    return 2;
+  }
+  skein::Scenario scenario = skein::load_scenario(argv[1]);
+  if (argc > 2) {
+    scenario.offloading.learning_weight = std::atof(argv[2]);
+  }
   skein::ThreadPool pool(0);
   const skein::World world = skein::build_world(scenario, pool);
   const std::size_t swarm = 0;
@@ -30,17 +36,16 @@ int main(int argc, char** argv) {
     const skein::OffloadResult result = problems.solve(*offloader, problem);
     if (result.status == skein::OffloadStatus::infeasible) {
       std::printf("%s: infeasible: %s\n", method, result.culprit.c_str());
-      return 1;
+      continue;
     }
     const skein::OffloadDecision& decision = result.decisions.front();  // of the first local round
     const skein::OffloadEvaluation& outcome = result.evaluations.front();
     std::printf("%s: objective %.4f, energy %.3f J, KKT residual %.1e\n", method, result.objective(),
                 outcome.energy(), result.certificate.kkt_residual);
     for (std::size_t worker = 0; worker < decision.clock.size(); ++worker) {
-      std::printf(
-          "  worker %zu: gets %5.1f points in %.2f s, processes %5.1f of them at %6.1f MHz in %.2f s\n",
-          worker + 1, outcome.data[worker], outcome.gathering_time[worker], outcome.processed[worker],
-          decision.clock[worker] / 1e6, outcome.processing_time[worker]);
+      std::printf("  worker %zu: gets %6.1f points in %.2f s, mini-batches of %6.1f, %6.1f MHz, %.2f s\n",
+                  worker + 1, outcome.data[worker], outcome.gathering_time[worker], outcome.processed[worker],
+                  decision.clock[worker] / 1e6, outcome.processing_time[worker]);
     }
     for (const skein::LimitUse& limit : result.certificate.binding) {
       std::printf("  binds: %s\n", skein::limit_name(limit.kind, limit.index, decision.clock.size()).c_str());

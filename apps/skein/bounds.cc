@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
 
@@ -110,19 +109,16 @@ void bounds(const BoundsOptions& options) {
 
 }  // namespace
 
-void add_bounds_command(CLI::App& program) {
+void add_bounds_command(Command& program) {
   auto options = std::make_shared<BoundsOptions>();
-  CLI::App* command = program.add_subcommand(
+  Command* command = program.add_subcommand(
       "bounds",
       "Train a little, measure the constants of the convergence bounds, and print every bound beside what it "
       "bounds. With --out: bounds.json, and measured.toml, the scenario with the measured constants");
   add_scenario(*command, options->common);
   command->add_option("--model", options->model, "A model to begin with (safetensors)")->type_name("FILE");
   const auto number = [&](const std::string& name, std::size_t& value, const std::string& help) {
-    command->add_option(name, value, help)
-        ->type_name("N")
-        ->check(CLI::Range(1, 100000))
-        ->capture_default_str();
+    command->add_option(name, value, help)->type_name("N")->check(within(1, 100000))->capture_default_str();
   };
   BoundStudySetup& study = options->study;
   number("--rounds", study.num_rounds, "Global rounds of training");

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
@@ -93,13 +92,13 @@ void check(const CommonOptions& options, bool resolved) {
 
 }  // namespace
 
-void add_check_command(CLI::App& program) {
+void add_check_command(Command& program) {
   struct Options {
     CommonOptions common;
     bool resolved = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = program.add_subcommand(
+  Command* command = program.add_subcommand(
       "check", "Find every fault of a scenario, or summarise it; exit code 2 if it has any");
   add_scenario(*command, options->common);
   command->add_flag("--resolved", options->resolved, "Print the scenario with every default written out");

@@ -1,7 +1,5 @@
 #include "command.h"
 
-#include <CLI/CLI.hpp>
-
 #include "default_mission.h"
 #include "tools.h"
 
@@ -12,11 +10,13 @@ bool said_no = false;
 
 }  // namespace
 
+void leave_with(Exit code) { throw Leave{code}; }
+
 void answer_no() { said_no = true; }
 
 bool answered_no() { return said_no; }
 
-void add_common_options(CLI::App& command, CommonOptions& options, const std::string& example) {
+void add_common_options(Command& command, CommonOptions& options, const std::string& example) {
   command.add_option("--set", options.settings, "Override a key of the scenario; may be repeated")
       ->type_name("KEY=VALUE")
       ->take_all()
@@ -25,21 +25,21 @@ void add_common_options(CLI::App& command, CommonOptions& options, const std::st
   command
       .add_option("--threads", options.threads, "Threads to use; 0: all cores. Results do not depend on it")
       ->type_name("N")
-      ->check(CLI::Range(0, 1024));
+      ->check(within(0, 1024));
   command.add_option("--out", options.out, "Write results to exactly this directory; default runs/NAME")
       ->type_name("DIR");
   add_output_options(command, options, example);
 }
 
-void add_output_options(CLI::App& command, CommonOptions& options, const std::string& example) {
+void add_output_options(Command& command, CommonOptions& options, const std::string& example) {
   command.add_flag("--quiet", options.quiet, "Print nothing but errors");
   command.add_option("--format", options.format, "text for people, json for programs")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(one_of({"text", "json"}))
       ->capture_default_str();
   command.footer("Example:\n  " + example);
 }
 
-void add_scenario(CLI::App& command, CommonOptions& options) {
+void add_scenario(Command& command, CommonOptions& options) {
   command.add_option("SCENARIO", options.scenario, "A scenario file; without one, the default mission");
 }
 

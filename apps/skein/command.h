@@ -7,14 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "command_line.h"
 #include "skein/base/thread_pool.h"
 #include "skein/base/with_file_named.h"
 #include "skein/scenario/scenario.h"
 #include "skein/scenario/scenario_source.h"
-
-namespace CLI {
-class App;
-}
 
 namespace skein::app {
 
@@ -37,9 +34,9 @@ struct CommonOptions {
 };
 
 // Adds --set, --seed, --threads, --out, --quiet and --format. An example ends the command's help.
-void add_common_options(CLI::App& command, CommonOptions& options, const std::string& example);
+void add_common_options(Command& command, CommonOptions& options, const std::string& example);
 // Adds the SCENARIO argument; without one, the default mission.
-void add_scenario(CLI::App& command, CommonOptions& options);
+void add_scenario(Command& command, CommonOptions& options);
 
 // With --set and --seed.
 ScenarioSource source_of(const CommonOptions& options);
@@ -56,23 +53,28 @@ auto with_file_named(const CommonOptions& options, const Work& work) {
   return skein::with_file_named(scenario_name(options), work);
 }
 
+// Ends a command at once.
+struct Leave {
+  Exit code;
+};
+[[noreturn]] void leave_with(Exit code);
 // For a command that goes on: it ends with Exit::answer_is_no.
 void answer_no();
 bool answered_no();
 
 // Each adds its command to the program.
-void add_bounds_command(CLI::App& program);
-void add_check_command(CLI::App& program);
-void add_data_command(CLI::App& program);
-void add_gradcheck_command(CLI::App& program);
-void add_gp_command(CLI::App& program);
-void add_new_command(CLI::App& program);
-void add_optimize_command(CLI::App& program);
-void add_plan_command(CLI::App& program);
-void add_reproduce_command(CLI::App& program);
-void add_resume_command(CLI::App& program);
-void add_run_command(CLI::App& program);
-void add_train_command(CLI::App& program);
-void add_world_command(CLI::App& program);
+void add_bounds_command(Command& program);
+void add_check_command(Command& program);
+void add_data_command(Command& program);
+void add_gradcheck_command(Command& program);
+void add_gp_command(Command& program);
+void add_new_command(Command& program);
+void add_optimize_command(Command& program);
+void add_plan_command(Command& program);
+void add_reproduce_command(Command& program);
+void add_resume_command(Command& program);
+void add_run_command(Command& program);
+void add_train_command(Command& program);
+void add_world_command(Command& program);
 
 }  // namespace skein::app

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "command.h"
@@ -87,9 +86,9 @@ void compare(const CompareOptions& options) {
 
 }  // namespace
 
-void add_compare_command(CLI::App& program) {
+void add_compare_command(Command& program) {
   auto options = std::make_shared<CompareOptions>();
-  CLI::App* command = program.add_subcommand("compare", "Set missions side by side: table and picture");
+  Command* command = program.add_subcommand("compare", "Set missions side by side: table and picture");
   command
       ->add_option("RUN", options->directories, "Directories of finished missions, the first to compare with")
       ->required()

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
@@ -134,34 +133,34 @@ void show_split(const CommonOptions& options) {
 
 }  // namespace
 
-void add_data_command(CLI::App& program) {
+void add_data_command(Command& program) {
   struct Options {
     CommonOptions common;
     std::string name;
     std::string path;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = program.add_subcommand("data", "Data sets: what there is, and who gets which part");
+  Command* command = program.add_subcommand("data", "Data sets: what there is, and who gets which part");
   command->require_subcommand(1);
 
-  CLI::App* list =
+  Command* list =
       command->add_subcommand("list", "The known data sets, whether they are here, how to get them");
   add_common_options(*list, options->common, "skein data list");
   list->callback([options] { list_sources(options->common); });
 
-  CLI::App* fetch_command = command->add_subcommand("fetch", "Download a data set, verified by digest");
+  Command* fetch_command = command->add_subcommand("fetch", "Download a data set, verified by digest");
   fetch_command->add_option("NAME", options->name, "mnist or cifar10")->required();
   add_common_options(*fetch_command, options->common, "skein data fetch mnist");
   fetch_command->callback([options] { fetch(options->common, options->name); });
 
-  CLI::App* info =
+  Command* info =
       command->add_subcommand("info", "Shape, classes, normalisation, digests and a sheet of samples");
   info->add_option("NAME", options->name, "A data set of `skein data list`")->required();
   info->add_option("--path", options->path, "Its directory or file, if not where it is usually found");
   add_common_options(*info, options->common, "skein data info fashion-mnist --out sheet");
   info->callback([options] { show_info(options->common, options->name, options->path); });
 
-  CLI::App* split =
+  Command* split =
       command->add_subcommand("split", "Who gets which data in a scenario: a table and a picture");
   add_scenario(*split, options->common);
   add_common_options(*split, options->common,

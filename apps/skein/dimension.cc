@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -184,15 +183,15 @@ void dimension_command(const DimensionOptions& options) {
     print(result);
   }
   if (!result.best) {
-    throw CLI::RuntimeError(static_cast<int>(Exit::answer_is_no));
+    leave_with(Exit::answer_is_no);
   }
 }
 
 }  // namespace
 
-void add_dimension_command(CLI::App& program) {
+void add_dimension_command(Command& program) {
   auto options = std::make_shared<DimensionOptions>();
-  CLI::App* command = program.add_subcommand(
+  Command* command = program.add_subcommand(
       "dimension",
       "How many UAVs of which type to send: search within a budget; exit code 1 if nothing stays within it");
   add_scenario(*command, options->common);
@@ -210,20 +209,20 @@ void add_dimension_command(CLI::App& program) {
       ->allow_extra_args(false);
   command->add_option("--most-uavs", options->most_uavs, "Budget: UAVs in all swarms")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_option("--most-cost", options->most_cost, "Budget: prices of all UAVs")
       ->type_name("NUMBER")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_option("--most-energy", options->most_energy_kj, "Budget: energy of the mission, in kJ")
       ->type_name("KJ")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_option("--confirm", options->confirm, "Run missions of so many of the best")
       ->type_name("N")
-      ->check(CLI::Range(1, 1000))
+      ->check(within(1, 1000))
       ->capture_default_str();
   command->add_option("--repeat", options->repeat, "Seeds of each composition")
       ->type_name("N")
-      ->check(CLI::Range(1, 1000))
+      ->check(within(1, 1000))
       ->capture_default_str();
   add_common_options(
       *command, options->common,

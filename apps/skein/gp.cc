@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
 
@@ -63,15 +62,15 @@ void solve_file(const GpOptions& options) {
     print(text, solution);
   }
   if (solution.status != gp::Status::solved) {
-    throw CLI::RuntimeError(static_cast<int>(Exit::answer_is_no));
+    leave_with(Exit::answer_is_no);
   }
 }
 
 }  // namespace
 
-void add_gp_command(CLI::App& program) {
+void add_gp_command(Command& program) {
   auto options = std::make_shared<GpOptions>();
-  CLI::App* command = program.add_subcommand(
+  Command* command = program.add_subcommand(
       "gp",
       "Solve a geometric program written as text\n\n"
       "  # the largest box with so much wall and floor\n"
@@ -88,7 +87,7 @@ void add_gp_command(CLI::App& program) {
       "Exit code 1: the program is infeasible, unbounded or was not solved.");
   command->add_option("FILE", options->file, "The program")->required();
   command->add_option("--tolerance", options->tolerance, "Of the conditions of optimality")
-      ->check(CLI::Range(1e-12, 1e-2))
+      ->check(within(1e-12, 1e-2))
       ->capture_default_str();
   add_common_options(*command, options->common, "skein gp box.gp --format json");
   command->callback([options] { solve_file(*options); });

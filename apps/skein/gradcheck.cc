@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "command.h"
@@ -44,28 +43,28 @@ void gradcheck(const GradcheckOptions& options) {
     print(scenario, options, rows);
   }
   if (!all_pass(rows)) {
-    throw CLI::RuntimeError(static_cast<int>(Exit::answer_is_no));
+    leave_with(Exit::answer_is_no);
   }
 }
 
 }  // namespace
 
-void add_gradcheck_command(CLI::App& program) {
+void add_gradcheck_command(Command& program) {
   auto options = std::make_shared<GradcheckOptions>();
-  CLI::App* command = program.add_subcommand(
+  Command* command = program.add_subcommand(
       "gradcheck",
       "Hold the network's gradient, Hessian-vector product and meta-gradients against finite differences; "
       "exit code 1 if any disagrees");
   add_scenario(*command, options->common);
   command->add_option("--batch", options->check.batch, "Samples in each of the three batches")
       ->type_name("N")
-      ->check(CLI::Range(1, 10000))
+      ->check(within(1, 10000))
       ->capture_default_str();
   command
       ->add_option("--directions", options->check.rounds,
                    "Rounds, each with other samples and another direction")
       ->type_name("N")
-      ->check(CLI::Range(1, 10000))
+      ->check(within(1, 10000))
       ->capture_default_str();
   add_common_options(*command, options->common, "skein gradcheck my.toml --batch 8 --directions 7");
   command->callback([options] { gradcheck(*options); });

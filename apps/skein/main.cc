@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
@@ -24,8 +23,8 @@
 #include "tools.h"
 
 namespace skein::app {
-void add_report_command(CLI::App& program);
-void add_serve_command(CLI::App& program);
+void add_report_command(Command& program);
+void add_serve_command(Command& program);
 namespace {
 
 constexpr std::size_t most_faults_shown = 100;
@@ -72,7 +71,7 @@ std::string words_of(std::span<char* const> arguments) {
 }
 
 // Several processes share the work of some commands; of any other, each would do all.
-void refuse_to_repeat(const CLI::App& program, std::span<char* const> arguments) {
+void refuse_to_repeat(const Command& program, std::span<char* const> arguments) {
   static constexpr std::array<std::string_view, 11> shared{"run",
                                                            "resume",
                                                            "sweep",
@@ -93,9 +92,7 @@ void refuse_to_repeat(const CLI::App& program, std::span<char* const> arguments)
   }
   refuse_differences(crew(), {{"version", fmt::format("{} {:.9}", version, program_digest())},
                               {"command", words_of(arguments)}});
-  const bool known =
-      !command.empty() &&
-      !program.get_subcommands([&](const CLI::App* one) { return one->get_name() == arguments[1]; }).empty();
+  const bool known = !command.empty() && program.has_subcommand(arguments[1]);
   if (known && std::ranges::find(shared, command) == shared.end()) {
     throw InputError(InputFault{.key = "skein " + command,
                                 .message = "shares no work between processes: call it without mpirun"});
@@ -103,11 +100,12 @@ void refuse_to_repeat(const CLI::App& program, std::span<char* const> arguments)
 }
 
 int run(int argc, char** argv) {
-  CLI::App program(
+  CommandLine line(
       "Skein: hierarchical nested personalised federated learning over UAV swarms.\n"
-      "Plans, optimises and runs missions described by scenario files.");
+      "Plans, optimises and runs missions described by scenario files.",
+      fmt::format("skein {}", version));
+  Command& program = line.program();
   program.require_subcommand(1);
-  program.set_version_flag("--version", fmt::format("skein {}", version));
   program.footer(
       "Start with:\n  skein new my.toml && skein check my.toml && skein run my.toml\n"
       "Each command has its own --help. Exit codes: 0 done, 1 the answer is no, 2 wrong input, 3 training "
@@ -133,12 +131,10 @@ int run(int argc, char** argv) {
 
   refuse_to_repeat(program, {argv, static_cast<std::size_t>(argc)});
   try {
-    program.parse(argc, argv);
-  } catch (const CLI::Success& done) {
-    return program.exit(done);
-  } catch (const CLI::RuntimeError& answer) {
-    return answer.get_exit_code();
-  } catch (const CLI::ParseError& error) {
+    line.parse(argc, argv);
+  } catch (const Leave& leave) {
+    return static_cast<int>(leave.code);
+  } catch (const WrongWords& error) {
     const InputError fault(InputFault{.file = "", .key = "", .value = "", .message = error.what()});
     if (!crew().is_first()) {
       throw InputError(fault);  // for the first one to tell, which may have understood its own words

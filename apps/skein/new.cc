@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
@@ -9,13 +8,13 @@
 
 namespace skein::app {
 
-void add_new_command(CLI::App& program) {
+void add_new_command(Command& program) {
   struct Options {
     CommonOptions common;
     bool force = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = program.add_subcommand("new", "Write a starter scenario, every key explained");
+  Command* command = program.add_subcommand("new", "Write a starter scenario, every key explained");
   command->add_option("FILE", options->common.scenario, "The file to write")->required();
   command->add_flag("--force", options->force, "Write over an existing file");
   add_common_options(*command, options->common, "skein new my.toml --set swarms.count=4");

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "command.h"
@@ -112,7 +111,7 @@ void decide(const OptimizeOptions& options, const Scenario& scenario, ThreadPool
   const bool all = std::ranges::all_of(
       results, [](const TimedOffload& one) { return one.result.status != OffloadStatus::infeasible; });
   if (!all) {
-    throw CLI::RuntimeError(static_cast<int>(Exit::answer_is_no));
+    leave_with(Exit::answer_is_no);
   }
 }
 
@@ -141,9 +140,9 @@ void optimize(const OptimizeOptions& options) {
 
 }  // namespace
 
-void add_optimize_command(CLI::App& program) {
+void add_optimize_command(Command& program) {
   auto options = std::make_shared<OptimizeOptions>();
-  CLI::App* command = program.add_subcommand(
+  Command* command = program.add_subcommand(
       "optimize", "Solve the leaders' problem: how much data goes where, batch ratios, processor speeds");
   add_scenario(*command, options->common);
   add_common_options(*command, options->common, "skein optimize scenarios/paper/offloading.toml --compare");
@@ -153,7 +152,7 @@ void add_optimize_command(CLI::App& program) {
       ->type_name("FILE");
   command->add_option("--weights", options->weights, "Solve for each of these learning weights")
       ->delimiter(',')
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(within(0.0, 1.0))
       ->type_name("W,W...");
   command->add_flag("--compare", options->compare, "Solve with every method and compare");
   command->callback([options] { optimize(*options); });

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "skein/base/digest.h"
 #include "skein/mission/agreement.h"
 #include "skein/mission/planning_setup.h"
@@ -42,13 +40,13 @@ void replay_command(const ReplayOptions& options) {
         result.fits() ? "The trace comes out." : "The trace does not come out.");
   }
   if (!result.fits()) {
-    throw CLI::RuntimeError(static_cast<int>(Exit::answer_is_no));
+    leave_with(Exit::answer_is_no);
   }
 }
 
 }  // namespace
 
-void add_environment_options(CLI::App& command, PlanOptions& options) {
+void add_environment_options(Command& command, PlanOptions& options) {
   add_scenario(command, options.common);
   command
       .add_option("--environment", options.environment,
@@ -56,10 +54,10 @@ void add_environment_options(CLI::App& command, PlanOptions& options) {
       ->type_name("FILE");
   command.add_option("--threshold", options.threshold_kj, "Battery threshold of all swarms, in kJ")
       ->type_name("KJ")
-      ->check(CLI::Range(0.0, 1e6));
+      ->check(within(0.0, 1e6));
 }
 
-void add_agent_option(CLI::App& command, PlanOptions& options) {
+void add_agent_option(Command& command, PlanOptions& options) {
   command
       .add_option("--agent", options.agent,
                   "What `skein plan train` wrote; without one, planners that learn are trained first")
@@ -97,8 +95,8 @@ AgentSetup agent_setup(const PlanOptions& options, const PlanSetup& setup,
   return agent;
 }
 
-void add_plan_command(CLI::App& program) {
-  CLI::App* command =
+void add_plan_command(Command& program) {
+  Command* command =
       program.add_subcommand("plan", "Where swarms fly, when they recharge, how long they train");
   command->require_subcommand(1);
   add_plan_train_command(*command);
@@ -107,7 +105,7 @@ void add_plan_command(CLI::App& program) {
   add_plan_tables_command(*command);
   add_plan_bound_command(*command);
   auto options = std::make_shared<ReplayOptions>();
-  CLI::App* replay = command->add_subcommand(
+  Command* replay = command->add_subcommand(
       "replay", "Carry out the plans of an environment's trace; exit code 1 if other numbers come out");
   replay->add_option("FILE", options->file, "A JSON environment with a trace")->required();
   add_output_options(*replay, options->common, "skein plan replay tests/reference/planning_environment.json");

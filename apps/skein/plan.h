@@ -22,8 +22,8 @@ struct PlanOptions {
 };
 
 // Adds SCENARIO, --environment and --threshold.
-void add_environment_options(CLI::App& command, PlanOptions& options);
-void add_agent_option(CLI::App& command, PlanOptions& options);
+void add_environment_options(Command& command, PlanOptions& options);
+void add_agent_option(Command& command, PlanOptions& options);
 
 struct PlanSetup {
   Scenario scenario;
@@ -38,10 +38,10 @@ AgentSetup agent_setup(const PlanOptions& options, const PlanSetup& setup,
                        const std::filesystem::path& directory);
 
 // Each adds its command to `skein plan`.
-void add_plan_train_command(CLI::App& plan);
-void add_plan_eval_command(CLI::App& plan);
-void add_plan_show_command(CLI::App& plan);
-void add_plan_tables_command(CLI::App& plan);
-void add_plan_bound_command(CLI::App& plan);
+void add_plan_train_command(Command& plan);
+void add_plan_eval_command(Command& plan);
+void add_plan_show_command(Command& plan);
+void add_plan_tables_command(Command& plan);
+void add_plan_bound_command(Command& plan);
 
 }  // namespace skein::app

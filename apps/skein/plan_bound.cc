@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "plan.h"
@@ -64,9 +63,9 @@ void plan_bound(const PlanBoundOptions& options) {
 
 }  // namespace
 
-void add_plan_bound_command(CLI::App& plan) {
+void add_plan_bound_command(Command& plan) {
   auto options = std::make_shared<PlanBoundOptions>();
-  CLI::App* command =
+  Command* command =
       plan.add_subcommand("bound", "The best mean reward that any planner can have in a small world");
   add_environment_options(*command, options->plan);
   add_agent_option(*command, options->plan);
@@ -77,11 +76,11 @@ void add_plan_bound_command(CLI::App& plan) {
   command->add_option("--planner", options->planners, "Planners to compare with it, separated by commas")
       ->delimiter(',')
       ->type_name("A,B,...")
-      ->check(CLI::IsMember(known))
+      ->check(one_of(known))
       ->capture_default_str();
   command->add_option("--levels", options->levels, "Levels of a battery between threshold and full")
       ->type_name("N")
-      ->check(CLI::Range(2, 1000))
+      ->check(within(2, 1000))
       ->capture_default_str();
   add_common_options(*command, options->plan.common,
                      "skein plan bound --set swarms.count=2 --set world.clusters.count=3 --set "

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <span>
 
@@ -93,9 +92,9 @@ void plan_eval(const PlanEvalOptions& options) {
 
 }  // namespace
 
-void add_plan_eval_command(CLI::App& plan) {
+void add_plan_eval_command(Command& plan) {
   auto options = std::make_shared<PlanEvalOptions>();
-  CLI::App* command = plan.add_subcommand(
+  Command* command = plan.add_subcommand(
       "eval", "Compare planners on the same missions; without --agent, agents are trained");
   add_environment_options(*command, options->plan);
   add_agent_option(*command, options->plan);
@@ -108,13 +107,13 @@ void add_plan_eval_command(CLI::App& plan) {
   command->add_option("--planner", options->planners, "Planners, separated by commas:" + names)
       ->delimiter(',')
       ->type_name("A,B,...")
-      ->check(CLI::IsMember(known));
+      ->check(one_of(known));
   command
       ->add_option("--against", options->against,
                    "Probability of improvement over this one; default: the last")
       ->type_name("NAME");
   const auto count = [&](const char* name, std::size_t& value, const char* help, int most) {
-    command->add_option(name, value, help)->type_name("N")->check(CLI::Range(1, most))->capture_default_str();
+    command->add_option(name, value, help)->type_name("N")->check(within(1, most))->capture_default_str();
   };
   count("--seeds", options->comparison.seeds, "Seeds: of starts, and of training", 1000);
   count("--geometries", options->comparison.geometries,

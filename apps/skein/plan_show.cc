@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "plan.h"
 #include "skein/base/file.h"
 #include "skein/planning/planners.h"
@@ -85,9 +83,9 @@ void plan_show(const PlanShowOptions& options) {
 
 }  // namespace
 
-void add_plan_show_command(CLI::App& plan) {
+void add_plan_show_command(Command& plan) {
   auto options = std::make_shared<PlanShowOptions>();
-  CLI::App* command = plan.add_subcommand("show", "A planner's mission as a table and a map");
+  Command* command = plan.add_subcommand("show", "A planner's mission as a table and a map");
   add_environment_options(*command, options->plan);
   add_agent_option(*command, options->plan);
   std::vector<std::string> known;
@@ -98,10 +96,10 @@ void add_plan_show_command(CLI::App& plan) {
       ->add_option("--planner", options->planner,
                    "A planner of `skein plan eval --help`; default: the scenario's")
       ->type_name("NAME")
-      ->check(CLI::IsMember(known));
+      ->check(one_of(known));
   command->add_option("--epochs", options->epochs, "Training sequences to show")
       ->type_name("N")
-      ->check(CLI::Range(1, 100000))
+      ->check(within(1, 100000))
       ->capture_default_str();
   add_common_options(*command, options->plan.common, "skein plan show --planner beam --epochs 30");
   command->callback([options] { plan_show(*options); });

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "plan.h"
 #include "skein/base/file.h"
 #include "skein/mission/build.h"
@@ -43,9 +41,9 @@ void write_tables(const TablesOptions& options) {
 
 }  // namespace
 
-void add_plan_tables_command(CLI::App& plan) {
+void add_plan_tables_command(Command& plan) {
   auto options = std::make_shared<TablesOptions>();
-  CLI::App* command = plan.add_subcommand(
+  Command* command = plan.add_subcommand(
       "tables",
       "Solve the leaders' problem for every timing, swarm and cluster: the tables that planners look up");
   add_scenario(*command, options->common);

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "apps/skein/reproduce/figure.h"
@@ -90,9 +89,9 @@ void plan_train(const PlanTrainOptions& options) {
 
 }  // namespace
 
-void add_plan_train_command(CLI::App& plan) {
+void add_plan_train_command(Command& plan) {
   auto options = std::make_shared<PlanTrainOptions>();
-  CLI::App* command = plan.add_subcommand(
+  Command* command = plan.add_subcommand(
       "train", "Train the recurrent Q-learning planner; goes on from the checkpoint in its directory");
   add_environment_options(*command, options->plan);
   command->add_option("--until", options->until, "Stop after this training sequence; the next call goes on")

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "command.h"
 #include "skein/base/file.h"
 #include "skein/mission/page.h"
@@ -42,9 +40,9 @@ void report(const ReportOptions& options) {
 
 }  // namespace
 
-void add_report_command(CLI::App& program) {
+void add_report_command(Command& program) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* command = program.add_subcommand(
+  Command* command = program.add_subcommand(
       "report", "Write one page that shows a mission, or compares several; it opens from disk, offline");
   command->add_option("runs", options->runs, "Directories of missions")->required()->type_name("RUN");
   add_common_options(*command, options->common, "skein report runs/mission runs/other --out compared");

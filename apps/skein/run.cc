@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "command.h"
 #include "progress.h"
 #include "ranks.h"
@@ -88,17 +86,17 @@ void resume(const ResumeOptions& options) {
 
 }  // namespace
 
-void add_run_command(CLI::App& program) {
+void add_run_command(Command& program) {
   auto options = std::make_shared<CommonOptions>();
-  CLI::App* command = program.add_subcommand("run", "Run a mission: plan, fly, offload, train, recharge");
+  Command* command = program.add_subcommand("run", "Run a mission: plan, fly, offload, train, recharge");
   add_scenario(*command, *options);
   add_common_options(*command, *options, "skein run scenarios/smoke.toml --set run.sequences=5");
   command->callback([options] { run(*options); });
 }
 
-void add_resume_command(CLI::App& program) {
+void add_resume_command(Command& program) {
   auto options = std::make_shared<ResumeOptions>();
-  CLI::App* command =
+  Command* command =
       program.add_subcommand("resume", "Continue a mission from its last checkpoint, to the same end");
   command->add_option("run", options->directory, "The mission's directory")->required()->type_name("RUN");
   add_common_options(*command, options->common, "skein resume runs/mission");

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
 #include <thread>
@@ -47,9 +46,9 @@ void serve(const ServeOptions& options) {
 
 }  // namespace
 
-void add_serve_command(CLI::App& program) {
+void add_serve_command(Command& program) {
   auto options = std::make_shared<ServeOptions>();
-  CLI::App* command =
+  Command* command =
       program.add_subcommand("serve", "Show missions in a browser, the running ones live; reads only");
   command->add_option("DIR", options->directory, "Where runs are, some levels deep")->capture_default_str();
   command
@@ -58,12 +57,12 @@ void add_serve_command(CLI::App& program) {
       ->capture_default_str();
   command->add_option("--port", options->dashboard.port, "Port to listen on; 0: any that is free")
       ->capture_default_str()
-      ->check(CLI::Range(0, 65535));
+      ->check(within(0, 65535));
   command->add_flag("--token", options->dashboard.token,
                     "Ask for a token on loopback too: this machine has other users");
   command->add_option("--viewers", options->dashboard.most_viewers, "Most that may follow runs at a time")
       ->capture_default_str()
-      ->check(CLI::Range(1, 4096));
+      ->check(within(1, 4096));
   add_common_options(*command, options->common, "skein serve runs");
   command->callback([options] { serve(*options); });
 }

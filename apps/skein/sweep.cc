@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
@@ -27,8 +26,6 @@ struct SweepOptions {
   std::string slurm;
   std::string collect;
 };
-
-[[noreturn]] void leave_with(Exit code) { throw CLI::RuntimeError(static_cast<int>(code)); }
 
 // The headline, mean +- deviation over seeds.
 std::string text_of(const SweepTable& sweep) {
@@ -189,18 +186,18 @@ void sweep_command(const SweepOptions& options) {
 
 }  // namespace
 
-void add_sweep_command(CLI::App& program) {
+void add_sweep_command(Command& program) {
   auto options = std::make_shared<SweepOptions>();
-  CLI::App* command = program.add_subcommand(
+  Command* command = program.add_subcommand(
       "sweep", "Run a grid of missions, one on each core; exit code 1 if some could not be run");
   add_scenario(*command, options->common);
   command->add_option("--repeat", options->repeat, "Run every point with so many seeds, from run.seed on")
       ->type_name("N")
-      ->check(CLI::Range(1, 1000))
+      ->check(within(1, 1000))
       ->capture_default_str();
   auto* point = command->add_option("--point", options->point, "Run only this point: 1, 2, ...")
                     ->type_name("K")
-                    ->check(CLI::Range(1, 1000000));
+                    ->check(within(1, 1000000));
   auto* slurm = command
                     ->add_option("--slurm", options->slurm,
                                  "Run nothing: write a Slurm array job with a task per point")
@@ -209,7 +206,7 @@ void add_sweep_command(CLI::App& program) {
                       ->add_option("--collect", options->collect,
                                    "Run nothing: make the table of what this sweep's directory holds")
                       ->type_name("DIR");
-  point->excludes(slurm, collect);
+  point->excludes(slurm)->excludes(collect);
   slurm->excludes(collect);
   add_common_options(
       *command, options->common,

@@ -6,10 +6,10 @@
 namespace skein::app {
 
 // Only --quiet, --format and the example, for commands that take no scenario.
-void add_output_options(CLI::App& command, CommonOptions& options, const std::string& example);
+void add_output_options(Command& command, CommonOptions& options, const std::string& example);
 
-void add_compare_command(CLI::App& program);
-void add_dimension_command(CLI::App& program);
-void add_sweep_command(CLI::App& program);
+void add_compare_command(Command& program);
+void add_dimension_command(Command& program);
+void add_sweep_command(Command& program);
 
 }  // namespace skein::app

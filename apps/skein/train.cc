@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
 #include <memory>
@@ -131,14 +130,14 @@ void train_often(const TrainOptions& options, const Scenario& scenario, ThreadPo
 
 }  // namespace
 
-void add_train_command(CLI::App& program) {
+void add_train_command(Command& program) {
   auto options = std::make_shared<TrainOptions>();
-  CLI::App* command = program.add_subcommand(
+  Command* command = program.add_subcommand(
       "train", "Train a scenario's network on its swarms; exit code 3 if training diverges");
   add_scenario(*command, options->common);
   command->add_option("--repeat", options->repeat, "Train with so many seeds in turn; report mean and spread")
       ->type_name("N")
-      ->check(CLI::Range(1, 10000))
+      ->check(within(1, 10000))
       ->capture_default_str();
   add_common_options(*command, options->common,
                      "skein train scenarios/smoke.toml --set learning.algorithm=h_fl --repeat 3");

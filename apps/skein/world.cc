@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
@@ -35,9 +34,9 @@ void show_world(const CommonOptions& options) {
 
 }  // namespace
 
-void add_world_command(CLI::App& program) {
+void add_world_command(Command& program) {
   auto options = std::make_shared<CommonOptions>();
-  CLI::App* command =
+  Command* command =
       program.add_subcommand("world", "Sample a scenario's world: tables, JSON, GeoJSON and a map");
   add_scenario(*command, *options);
   add_common_options(*command, *options, "skein world scenarios/default.toml --seed 7 --out runs/seven");

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -222,74 +221,74 @@ void announce(const CommonOptions& options, const Reports& reports) {
   fmt::print("{}\n", nlohmann::ordered_json{{"reports", list}}.dump(1));
 }
 
-void add_learning(CLI::App& command) {
+void add_learning(Command& command) {
   auto options = std::make_shared<ReproduceOptions>();
-  CLI::App* learning = command.add_subcommand(
+  Command* learning = command.add_subcommand(
       "learning", "HN-PFL against H-FL (section VI-A, appendix A): curves, energy tables, a fair study");
   std::vector<std::string> names;
   for (const LearningStudy& study : learning_studies()) {
     names.push_back(study.name);
   }
   learning->add_option("data", options->data, "mnist, fmnist, cifar10, radioml; without one, all")
-      ->check(CLI::IsMember(names));
+      ->check(one_of(names));
   learning
       ->add_option("--part", options->parts,
                    "published, text or fair; without one, all. energy: the published runs only as far as the "
                    "energy table needs them")
-      ->check(CLI::IsMember({"published", "energy", "text", "fair"}));
+      ->check(one_of({"published", "energy", "text", "fair"}));
   learning
       ->add_option("--periods", options->periods, "Of all parts but fair: 1,1 and so on; without, all seven")
       ->type_name("L,G")
-      ->check(CLI::IsMember({"1,1", "1,2", "1,4", "1,8", "2,1", "4,1", "8,1"}));
+      ->check(one_of({"1,1", "1,2", "1,4", "1,8", "2,1", "4,1", "8,1"}));
   learning->add_flag("--quick", options->quick, "Minutes instead of hours: fewer iterations and settings");
   learning
       ->add_option("--seeds", options->seeds,
                    "So many seeds; default 3 at periods 1,1, 5 in the fair study, 1 elsewhere")
       ->type_name("N")
-      ->check(CLI::Range(1, 100));
+      ->check(within(1, 100));
   add_common_options(*learning, options->common, "skein reproduce learning mnist --quick");
   learning->callback([options] { announce(options->common, reproduce_learning(*options)); });
 }
 
-void add_offloading(CLI::App& command) {
+void add_offloading(Command& command) {
   auto options = std::make_shared<ReproduceOptions>();
-  CLI::App* offloading = command.add_subcommand(
+  Command* offloading = command.add_subcommand(
       "offloading", "The leaders' problem (section VI-B): decisions over the weight of learning, savings");
   offloading->add_flag("--quick", options->quick, "Fewer weights and networks");
   offloading->add_option("--seeds", options->seeds, "So many networks")
       ->type_name("N")
-      ->check(CLI::Range(1, 1000));
+      ->check(within(1, 1000));
   add_common_options(*offloading, options->common, "skein reproduce offloading --quick");
   offloading->callback([options] { announce(options->common, {write_offloading(*options) / report_file}); });
 }
 
-void add_planning(CLI::App& command) {
+void add_planning(Command& command) {
   auto options = std::make_shared<ReproduceOptions>();
-  CLI::App* planning = command.add_subcommand(
+  Command* planning = command.add_subcommand(
       "planning",
       "Swarm trajectories (section VI-C, appendix A): thresholds, baselines, sensitivity, drift, geometries");
   planning
       ->add_option("--part", options->parts,
                    "thresholds, sensitivity, drift, tracking or geometries; without one, all")
-      ->check(CLI::IsMember({"thresholds", "sensitivity", "drift", "tracking", "geometries"}));
+      ->check(one_of({"thresholds", "sensitivity", "drift", "tracking", "geometries"}));
   planning->add_flag("--quick", options->quick, "Two minutes instead of an hour: less training, fewer seeds");
   planning->add_option("--seeds", options->seeds, "So many seeds; default 5, with --quick 1")
       ->type_name("N")
-      ->check(CLI::Range(1, 100));
+      ->check(within(1, 100));
   add_common_options(*planning, options->common, "skein reproduce planning --quick");
   planning->callback([options] { announce(options->common, {reproduce_planning(*options) / report_file}); });
 }
 
-void add_mission(CLI::App& command) {
+void add_mission(Command& command) {
   auto options = std::make_shared<ReproduceOptions>();
-  CLI::App* mission = command.add_subcommand(
+  Command* mission = command.add_subcommand(
       "mission", "The same mission under every planner and every offloader, over several seeds");
   add_scenario(*mission, options->common);
   mission->add_flag("--quick", options->quick,
                     "Minutes instead of hours: 4 training sequences, less training of planners");
   mission->add_option("--seeds", options->seeds, "So many seeds; default 5, with --quick 1")
       ->type_name("N")
-      ->check(CLI::Range(1, 100));
+      ->check(within(1, 100));
   add_common_options(*mission, options->common, "skein reproduce mission --seeds 3");
   mission->callback([options] { announce(options->common, {reproduce_mission(*options) / report_file}); });
 }
@@ -351,8 +350,8 @@ std::string markdown_table(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
-void add_reproduce_command(CLI::App& program) {
-  CLI::App* command = program.add_subcommand(
+void add_reproduce_command(Command& program) {
+  Command* command = program.add_subcommand(
       "reproduce", "Make the paper's figures and tables again, and ours; without a part, all of them");
   command->require_subcommand(0, 1);
   add_learning(*command);
@@ -364,13 +363,13 @@ void add_reproduce_command(CLI::App& program) {
   command->add_flag("--quick", options->quick, "Without a part: everything in minutes, in less detail");
   command->add_option("--seeds", options->seeds, "So many seeds where several are taken")
       ->type_name("N")
-      ->check(CLI::Range(1, 100));
+      ->check(within(1, 100));
   add_common_options(
       *command, options->common,
       "skein reproduce --quick\nWithout a part: all of docs/results.md that commands make. What is "
       "finished is kept:\nstop it and go on.");
   command->callback([command, options] {
-    if (command->get_subcommands().empty()) {
+    if (!command->was_given_subcommand()) {
       announce(options->common, reproduce_everything(*options));
     }
   });
