@@ -19,7 +19,8 @@ TEST(Trajectory, ARowAndAnObjectForEachEpoch) {
   std::vector<double> start(StateLayout(*e).size());
   RandomStream stream(1, "test.trajectory");
   start_anywhere(*e, stream, start);
-  const auto planner = planner_factory("myopic", e, {}, {})();
+  const PlanningOptions options;
+  const auto planner = planner_factory("myopic", e, options, {})();
   const std::vector<EpochRecord> records = fly(*e, *planner, start, 5, 1);
   const std::string csv = trajectory_csv(*e, records);
   EXPECT_EQ(std::ranges::count(csv, '\n'), 6);
