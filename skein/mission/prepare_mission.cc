@@ -103,7 +103,7 @@ CoreNetwork PreparedMission::start(Planner& planner, Field& field, Fleet& fleet)
            .sequences = scenario_.run.sequences,
            .seed = world_.seed,
            .faults = FaultSchedule(faults_),
-           .measures_constants = scenario_.offloading.constants == ConstantsSource::measured},
+           .measures_constants = scenario_.offloading.constants != ConstantsSource::given},
           pool_};
 }
 

@@ -18,10 +18,16 @@ constexpr auto names_of(BatterySharing) { return names_for<BatterySharing>("even
 
 // Where a mission's leaders have the constants of the bounds from.
 enum class ConstantsSource {
-  given,     // the scenario's learning.bound
-  measured,  // by the core network at the end of each sequence; before that, the scenario's
+  given,               // the scenario's learning.bound
+  measured,            // by the core network, the same for all swarms; before that, the scenario's
+  measured_per_swarm,  // by the core network, at each swarm's cluster by itself
 };
-constexpr auto names_of(ConstantsSource) { return names_for<ConstantsSource>("given", "measured"); }
+constexpr auto names_of(ConstantsSource) {
+  return names_for<ConstantsSource>("given", "measured", "measured_per_swarm");
+}
+// When they are measured.
+enum class ConstantsMoment { sequence, aggregation };  // at the last global aggregation of each, or at each
+constexpr auto names_of(ConstantsMoment) { return names_for<ConstantsMoment>("sequence", "aggregation"); }
 
 struct OffloadingOptions {
   std::string method = "newton";  // one of offloader_names()
@@ -31,6 +37,7 @@ struct OffloadingOptions {
   double mismatch_weight = 1.0;  // theta_2: of the cluster mismatch's bound
   double growth_limit = 2.0;     // of the bound with the periods, before it is tempered
   ConstantsSource constants = ConstantsSource::measured;
+  ConstantsMoment constants_moment = ConstantsMoment::sequence;
   Distribution<DataSize> point_size{constant(80), unit::kilobit, positive};  // bits of a data point
   Distribution<DataSize> model_size{constant(10), unit::kilobit, positive};  // bits of a model
   Distribution<Time> local_time_limit{constant(5), unit::second, positive};  // zeta^Local

@@ -67,6 +67,17 @@ struct LearnerOptions {
   bool online = false;            // moving drift moves while it learns; else starts are at any moment of it
 };
 
+// What planners get to know of clusters beyond the paper's state.
+struct EstimateOptions {
+  // Share of the data points that devices collect which nobody trains on: on them a model that is handed
+  // over shows how many of each class it finds. 0: none, and no accuracy is predicted.
+  double held_out = 0.0;
+  // Where a class has few such points, its recall counts as if so many more had been as expected of the
+  // class.
+  double prior_points = 4.0;
+  bool costs = false;  // what devices report of labels and recalls takes bits and energy
+};
+
 struct PlanningOptions {
   std::string planner = "guided";
   RewardOptions reward{};
@@ -85,6 +96,7 @@ struct PlanningOptions {
   std::vector<double> durations{180, 220, 260};  // T_s to choose from, in local iterations
   std::vector<double> local_periods{1, 2};
   std::vector<double> global_periods{1, 2};
+  EstimateOptions estimates{};
 };
 
 }  // namespace skein

@@ -214,6 +214,8 @@ void bind_offloading(Fields& f, OffloadingOptions& o) {
          "growth of the bound with the periods beyond this is tempered, to less than twice this");
   f.choice("constants", o.constants,
            "of the bounds, in a mission: learning.bound, or as the core network measures them");
+  f.choice("constants_moment", o.constants_moment,
+           "when they are measured: at the last global aggregation of a sequence, or at each");
   f.number("point_kbit", o.point_size, "size of a data point, 1 kbit = 1000 bit");
   f.number("model_kbit", o.model_size, "size of a model");
   f.number("local_time_s", o.local_time_limit, "for gathering and processing before a local aggregation");
@@ -290,6 +292,14 @@ void bind_planning(Fields& f, PlanningOptions& o) {
   f.reals("durations", o.durations, periods, "T_s to choose from, in local iterations");
   f.reals("local_periods", o.local_periods, periods, "tau^L to choose from");
   f.reals("global_periods", o.global_periods, periods, "tau^G to choose from");
+  f.section("estimates", "What planners get to know of clusters beyond the paper's state.", [&] {
+    f.real("held_out", o.estimates.held_out, {.low = 0, .high = 0.5},
+           "share of devices' data points that nobody trains on, to measure recalls; 0: no accuracy is "
+           "predicted");
+    f.real("prior_points", o.estimates.prior_points, positive,
+           "weight of what is expected of a class, beside its points that were held out");
+    f.flag("costs", o.estimates.costs, "what devices report of labels and recalls takes bits and energy");
+  });
   f.section("drift", "Drift of each cluster as the planner sees it, in the reward's scale.", [&] {
     f.number("start", o.drift.start, "at first; a list has one number per cluster");
     f.number("end", o.drift.end, "at last; a list has one number per cluster");
