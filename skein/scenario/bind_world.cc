@@ -86,6 +86,8 @@ void bind_uav_type(Fields& f, UavType& o) {
   f.number("cycles_per_point", o.cycles_per_point, "CPU cycles for a data point c_j");
   f.number("least_clock_mhz", o.least_clock, "slowest CPU clock g^min");
   f.number("most_clock_mhz", o.most_clock, "fastest CPU clock g^max");
+  f.number("takeoff_kj", o.takeoff, "energy for getting into the air once; the paper has none");
+  f.number("landed_w", o.landed_power, "power on the ground, for the electronics; the paper has none");
   bind_propulsion(f, o.propulsion);
 }
 

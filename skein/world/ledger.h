@@ -45,12 +45,15 @@ enum class EnergyKind {
   hovering,
   access_point_trips,
   travel,
+  take_off,    // getting into the air
+  landed,      // electronics while on the ground
   signalling,  // messages of the protocol, and personalised models to the devices
   leakage,     // of a faulty battery, beyond what its uses cost
 };
 constexpr auto names_of(EnergyKind) {
   return names_for<EnergyKind>("processing", "data_transmission", "relay", "model_upload", "model_broadcast",
-                               "hovering", "access_point_trips", "travel", "signalling", "leakage");
+                               "hovering", "access_point_trips", "travel", "take_off", "landed", "signalling",
+                               "leakage");
 }
 inline constexpr auto all_energy_kinds = all_values<EnergyKind>();
 constexpr std::string_view to_string(EnergyKind kind) { return name_of(kind); }

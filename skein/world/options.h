@@ -85,6 +85,9 @@ struct UavType {
   Distribution<double> cycles_per_point{constant(1e4), unit::number, positive};
   Distribution<Frequency> least_clock{constant(10), unit::megahertz, positive};
   Distribution<Frequency> most_clock{constant(2300), unit::megahertz, positive};
+  // Beside flying: for getting into the air each time, and each second on the ground. The paper has neither.
+  Distribution<Energy> takeoff{constant(0), unit::kilojoule, non_negative};
+  Distribution<Power> landed_power{constant(0), unit::watt, non_negative};
   PropulsionOptions propulsion{.kind = PropulsionKind::fixed_wing};
 };
 

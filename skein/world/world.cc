@@ -177,6 +177,8 @@ Uav sample_uav(const UavType& type, std::size_t swarm, std::size_t index, std::u
           .cycles_per_point = value(type.cycles_per_point, "cycles_per_point"),
           .least_clock = value(type.least_clock, "least_clock_mhz"),
           .most_clock = value(type.most_clock, "most_clock_mhz"),
+          .takeoff = value(type.takeoff, "takeoff_kj"),
+          .landed_power = value(type.landed_power, "landed_w"),
           .propulsion = sample_propulsion(type.propulsion, seed, type_key(type, "propulsion"), index)};
 }
 
@@ -248,6 +250,8 @@ void check_type_lists(const UavType& type, std::size_t total, InputFaults& fault
   check(type.cycles_per_point, "cycles_per_point");
   check(type.least_clock, "least_clock_mhz");
   check(type.most_clock, "most_clock_mhz");
+  check(type.takeoff, "takeoff_kj");
+  check(type.landed_power, "landed_w");
   const FixedWingOptions& fixed = type.propulsion.fixed_wing;
   check(fixed.zero_lift_drag, "fixed_wing.zero_lift_drag");
   check(fixed.wing_area, "fixed_wing.wing_area_m2");

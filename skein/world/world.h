@@ -61,6 +61,8 @@ struct Uav {
   double cycles_per_point = 0.0;
   Frequency least_clock{};
   Frequency most_clock{};
+  Energy takeoff{};      // for getting into the air
+  Power landed_power{};  // on the ground
   Propulsion propulsion{};
 };
 

@@ -64,6 +64,8 @@ Json uav_json(const Uav& uav) {
           {"cycles_per_point", uav.cycles_per_point},
           {"least_clock_hz", uav.least_clock.si()},
           {"most_clock_hz", uav.most_clock.si()},
+          {"takeoff_j", uav.takeoff.si()},
+          {"landed_w", uav.landed_power.si()},
           {"hover_w", uav.propulsion.hover_power().si()},
           {"cruise_w", uav.propulsion.power(uav.cruise_speed).si()}};
 }
