@@ -3,7 +3,10 @@
 // Definition: || grad F_c(w | D(t)) - grad F_c(w | D(t - 1)) ||^2 <= Lambda_c(t) for every model w.
 #pragma once
 
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <vector>
 
 #include "skein/base/expect.h"
 
@@ -15,6 +18,31 @@ namespace skein {
 inline double drift_estimate(double squared_change, double elapsed) {
   expect(elapsed > 0.0, "a drift needs time");
   return squared_change / (elapsed * elapsed);
+}
+
+// The squared change of a gradient from samples: with gradients of independent halves A and B of the points,
+// then (0) and now (1),
+//
+//   <g1A - g0A, g1B - g0B>
+//
+// is |E g1 - E g0|^2 in expectation. The square of a single difference has the variances of both gradients on
+// top. It may be below 0.
+inline double crossed_change(const std::array<std::vector<float>, 2>& then,
+                             const std::array<std::vector<float>, 2>& now) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < then[0].size(); ++i) {
+    sum += (static_cast<double>(now[0][i]) - static_cast<double>(then[0][i])) *
+           (static_cast<double>(now[1][i]) - static_cast<double>(then[1][i]));
+  }
+  return sum;
+}
+
+// What planners take for a cluster's drift: the squared change in a step, on average. The square of the steps
+// stands in the lemma, where the change is exact; an estimate's error does not grow with time, and divided by
+// the square it would make clusters look the calmer the longer nobody was there.
+inline double drift_rate(double squared_change, double elapsed) {
+  expect(elapsed > 0.0, "a drift needs time");
+  return squared_change / elapsed;
 }
 
 // The lemma "Estimating online gradient via model drift": n steps after the last visit, when its square was

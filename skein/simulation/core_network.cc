@@ -5,6 +5,7 @@
 #include "skein/base/expect.h"
 #include "skein/base/interval.h"
 #include "skein/bounds/drift.h"
+#include "skein/simulation/model_bytes.h"
 #include "skein/world/energy.h"
 #include "skein/world/recharging.h"
 #include "skein/world/timing.h"
@@ -61,20 +62,23 @@ SequenceRecord CoreNetwork::begin() const {
 double CoreNetwork::gradient_scale() const {
   std::vector<double> measured;
   for (const ClusterState& cluster : state_.clusters) {
-    if (cluster.drift >= 0.0) {
-      measured.push_back(cluster.drift);
+    if (cluster.num_measured > 0) {
+      measured.push_back(std::max(cluster.drift, 0.0));
     }
   }
   const double mean_measured = measured.empty() ? 0.0 : mean_interval(measured).mean;
   return mean_measured > 0.0 ? mean_interval(setup_.initial_drifts).mean / mean_measured : 0.0;
 }
 
+// A cluster that seems not to drift counts with a little of the mean: it would never be measured again.
 std::vector<double> CoreNetwork::planning_drifts() const {
+  constexpr double least_share = 0.05;
   const double scale = gradient_scale();
   std::vector<double> drifts = setup_.initial_drifts;
+  const double least = least_share * mean_interval(drifts).mean;
   for (std::size_t c = 0; c < drifts.size(); ++c) {
-    if (state_.clusters[c].drift >= 0.0 && scale > 0.0) {
-      drifts[c] = state_.clusters[c].drift * scale;
+    if (state_.clusters[c].num_measured > 0 && scale > 0.0) {
+      drifts[c] = std::max(state_.clusters[c].drift * scale, least);
     }
   }
   return drifts;
@@ -161,7 +165,8 @@ void CoreNetwork::measure_drift(const SequenceRecord& record) {
     ClusterState& cluster = state_.clusters[arrived[i]];
     const auto elapsed = static_cast<double>(state_.world.sequence + 1 - cluster.visited_at);
     if (elapsed > 0.0) {
-      cluster.drift = drift_estimate(changes[i], elapsed);
+      cluster.drift = drift_rate(changes[i], elapsed);
+      ++cluster.num_measured;
     }
   }
 }
@@ -238,7 +243,7 @@ void CoreNetwork::age_clusters(const std::vector<double>& drifts, SequenceCosts&
                                                cluster.squared_gradient * gradient_scale());
     }
     own.age = cluster.age;
-    own.drift = cluster.drift;
+    own.drift = cluster.num_measured > 0 ? std::optional(cluster.drift) : std::nullopt;
     own.squared_gradient = cluster.squared_gradient;
   }
 }
@@ -276,9 +281,7 @@ void CoreNetwork::save(ByteWriter& bytes) const {
   put_mission_state(bytes, state_);
   for (std::size_t c = 0; c < state_.clusters.size(); ++c) {
     if (state_.clusters[c].was_visited()) {
-      const HandedModel handed = setup_.field->handed(c);
-      bytes.put_list(handed.model);
-      bytes.put_list(handed.gradient);
+      put_handed(bytes, setup_.field->handed(c));
     }
   }
   bytes.put_text(setup_.field->save());
@@ -288,9 +291,7 @@ void CoreNetwork::restore(ByteCursor& bytes) {
   state_ = get_mission_state(bytes);
   for (std::size_t c = 0; c < state_.clusters.size(); ++c) {
     if (state_.clusters[c].was_visited()) {
-      HandedModel handed{.model = bytes.get_list<Model>()};
-      handed.gradient = bytes.get_list<std::vector<float>>();
-      setup_.field->restore(c, std::move(handed));
+      setup_.field->restore(c, get_handed(bytes));
     }
   }
   setup_.field->restore(bytes.get_text());

@@ -1,6 +1,7 @@
 // A field of devices with buffers, whose data comes from a data set with each cluster's label mix.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -65,9 +66,17 @@ class DataField final : public Field {
   void forget() override;
 
  private:
+  template <class T>
+  using Halves = std::array<T, 2>;
+
   [[nodiscard]] const Model& model_of(const ClusterModel& model) const;
-  [[nodiscard]] std::vector<float> meta_gradient(const ClusterModel& model);
+  [[nodiscard]] std::vector<float> meta_gradient(const Model& model, std::size_t cluster,
+                                                 std::span<const DataPoint> data);
   [[nodiscard]] std::vector<DataPoint> cluster_points(std::size_t cluster, std::size_t count) const;
+  // Half of the gradient's points of either half of a cluster's devices: the newest.
+  [[nodiscard]] Halves<std::vector<DataPoint>> newest_halves(std::size_t cluster) const;
+  // Of the model that was handed over.
+  [[nodiscard]] Halves<std::vector<float>> newest_gradients(std::size_t cluster);
   // Up to the present sequence.
   void update_feature_drifts();
 

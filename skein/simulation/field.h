@@ -3,6 +3,7 @@
 // Data stays still during a training sequence; between sequences new points arrive and distributions drift.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -30,7 +31,8 @@ struct ClusterModel {
 // What a swarm leaves at a cluster.
 struct HandedModel {
   Model model{};
-  std::vector<float> gradient{};  // its meta-gradient, there and then
+  // Its meta-gradients there and then, on the newest points of either half of the devices.
+  std::array<std::vector<float>, 2> gradients{};
 };
 
 class Field {
@@ -58,9 +60,10 @@ class Field {
   // The squared norm of each model's meta-gradient on what its cluster's devices hold now.
   virtual std::vector<double> squared_meta_gradients(std::span<const ClusterModel> models) = 0;
   // The devices of each cluster get a model in place of the last one. Returns the squared norms of the
-  // models' meta-gradients, which are kept with them.
+  // models' meta-gradients on the devices' newest points, which are kept with them.
   virtual std::vector<double> hand_over(std::span<const std::size_t> clusters, std::vector<Model> models) = 0;
-  // How far the meta-gradients of the models that were handed over there have moved since: squared norms.
+  // How far the meta-gradients of the models that were handed over there have moved since: estimates of the
+  // squared norms from the newest points of then and now, right on average, so some are below 0.
   virtual std::vector<double> squared_gradient_changes(std::span<const std::size_t> clusters) = 0;
   // What was handed over to a cluster, to be saved; and back.
   [[nodiscard]] virtual HandedModel handed(std::size_t cluster) = 0;

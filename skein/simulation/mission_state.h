@@ -16,10 +16,11 @@ namespace skein {
 
 // What the core network knows of a cluster.
 struct ClusterState {
-  double age = 1.0;               // sequences since it was visited
-  double drift = -1.0;            // as measured; below 0: not yet
-  double squared_gradient = 0.0;  // of the model that was handed over, at the end of the last visit
-  std::uint64_t visited_at = 0;   // sequence + 1; 0: never, and its model is the initial one
+  double age = 1.0;                // sequences since it was visited
+  std::uint64_t num_measured = 0;  // visits on which its drift was measured
+  double drift = 0.0;              // as measured last: squared change of its gradient in a sequence
+  double squared_gradient = 0.0;   // of the model that was handed over, at the end of the last visit
+  std::uint64_t visited_at = 0;    // sequence + 1; 0: never, and its model is the initial one
 
   [[nodiscard]] bool was_visited() const { return visited_at > 0; }
 };

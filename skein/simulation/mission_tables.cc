@@ -92,7 +92,7 @@ Columns<ClusterRow> make_cluster_columns() {
       {"accuracy_after_percent", [](Row r) { return 100.0 * r.own().accuracy_after; }},
       {"loss_before_nats", [](Row r) { return r.own().loss_before; }},
       {"loss_after_nats", [](Row r) { return r.own().loss_after; }},
-      {"drift", [](Row r) { return r.own().drift >= 0.0 ? Maybe(r.own().drift) : Maybe(); }},
+      {"drift", [](Row r) { return r.own().drift; }},
       {"squared_gradient", [](Row r) { return r.own().squared_gradient; }},
   };
 }

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "skein/base/field_bytes.h"
+
 namespace skein {
 namespace {
 
@@ -9,6 +11,13 @@ namespace {
 enum class Sent : std::uint8_t { here, as_before, handed };
 
 }  // namespace
+
+template <class Value, class Visit>
+requires IsOf<Value, HandedModel>
+void each_field(Value& value, Visit&& visit) {
+  auto& [model, gradients] = value;
+  visit(model, gradients[0], gradients[1]);
+}
 
 std::vector<std::size_t> clusters_of(std::span<const ClusterModel> models) {
   std::vector<std::size_t> clusters;
@@ -47,13 +56,10 @@ SentModels get_models(ByteCursor& bytes) {
   return sent;
 }
 
-void put_handed(ByteWriter& bytes, const HandedModel& handed) {
-  bytes.put_list(handed.model);
-  bytes.put_list(handed.gradient);
-}
+void put_handed(ByteWriter& bytes, const HandedModel& handed) { FieldWriter{bytes}(handed); }
 HandedModel get_handed(ByteCursor& bytes) {
-  HandedModel handed{.model = bytes.get_list<Model>()};
-  handed.gradient = bytes.get_list<std::vector<float>>();
+  HandedModel handed;
+  FieldReader{bytes}(handed);
   return handed;
 }
 

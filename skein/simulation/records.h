@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,8 @@ struct ClusterRecord {
   double accuracy_after = 0.0;   // the same with the model it has at the end
   double loss_before = 0.0;
   double loss_after = 0.0;
-  double drift = 0.0;             // latest estimate, squared norm per sequence
+  std::optional<double>
+      drift{};  // latest estimate, squared norm per sequence; right on average: also below 0
   double squared_gradient = 0.0;  // of its model at the end of the last visit
 };
 

@@ -146,7 +146,7 @@ export function chartsOf(mission: Mission, selected: { swarm: number | null; clu
       key: mission.legs.slice(0, 8).map((_, u) => ({ text: `swarm ${u + 1}`, colour: colour(u) })),
       note: mission.legs.length > 8 ? 'Colours are used again for later swarms.' : undefined,
     }),
-    chart('drift', 'Drift of clusters, as measured', 'squared norm per sequence²', atEnds.slice(1),
+    chart('drift', 'Drift of clusters, as measured', 'squared norm per sequence', atEnds.slice(1),
       perCluster(mission, mission.drift.map((d) => d.map((v) => (v > 0 ? v : NaN))), 'most', selected.cluster).slice(world.clusters.length <= manyLines ? 1 : 0),
       { log: true, note: 'Known from a cluster’s second visit on.' }),
     chart('traffic', 'Sent in each sequence', 'Mbit', atEnds.slice(1), [line('data', mission.dataMbit, 0, 2), line('models', mission.modelMbit, 1, 2)], { log: true }),

@@ -153,7 +153,7 @@ export class MissionMap extends MapCanvas {
       return { title: 'age, sequences', low: '0', high: String(this.oldest), reversed: true };
     }
     return {
-      title: 'drift, squared norm per sequence²',
+      title: 'drift, squared norm per sequence',
       low: number(this.driftRange[0], 2),
       high: number(this.driftRange[1], 2),
       reversed: false,

@@ -1,0 +1,210 @@
+// What the devices' data tells of models: scores, gradients, how much has changed, constants of the bounds.
+
+#include <algorithm>
+
+#include "skein/base/expect.h"
+#include "skein/base/random.h"
+#include "skein/bounds/drift.h"
+#include "skein/bounds/estimators.h"
+#include "skein/learning/evaluation.h"
+#include "skein/simulation/data_field.h"
+
+namespace skein {
+namespace {
+
+// Points as evaluate and BatchBuffer take them.
+struct Points {
+  std::vector<SampleIndex> samples{};
+  std::vector<std::uint32_t> collected{};
+  std::vector<SampleIndex> places{};
+  const FeatureDrift* drift = nullptr;
+
+  void add(SampleIndex sample, std::uint32_t sequence) {
+    places.push_back(static_cast<SampleIndex>(samples.size()));
+    samples.push_back(sample);
+    collected.push_back(sequence);
+  }
+  [[nodiscard]] std::span<const SampleIndex> to_read() const { return drift != nullptr ? places : samples; }
+  [[nodiscard]] DriftedSamples drifted() const {
+    return {.samples = samples, .collected = collected, .drift = drift};
+  }
+};
+
+double squared_norm(const std::vector<float>& values) {
+  double sum = 0.0;
+  for (const float value : values) {
+    sum += static_cast<double>(value) * static_cast<double>(value);
+  }
+  return sum;
+}
+
+double squared_norm_of_mean(const std::array<std::vector<float>, 2>& halves) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < halves[0].size(); ++i) {
+    const double mean = 0.5 * (static_cast<double>(halves[0][i]) + static_cast<double>(halves[1][i]));
+    sum += mean * mean;
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::vector<ModelScore> DataField::scores(std::span<const ClusterModel> models) {
+  std::vector<ModelScore> all(models.size());
+  pool_.parallel_for(models.size(), [&](std::size_t i) {
+    const std::size_t cluster = models[i].cluster;
+    RandomStream stream(setup_.seed, "cluster test", cluster, sequence_);
+    Points points{.drift = feature_drifts_[cluster].get()};
+    for (const SampleIndex sample :
+         draw(*setup_.test_pools, drifts_[cluster].mix, setup_.test_points, stream)) {
+      points.add(sample, static_cast<std::uint32_t>(sequence_));
+    }
+    const Evaluation evaluation = evaluate(model_of(models[i]), setup_.data->test, points.to_read(),
+                                           workspaces_, pool_, points.drifted());
+    all[i] = {.accuracy = evaluation.accuracy, .loss = evaluation.loss};
+  });
+  return all;
+}
+
+std::vector<DataPoint> DataField::cluster_points(std::size_t cluster, std::size_t count) const {
+  std::vector<DataPoint> all;
+  for (std::size_t device = first_device_[cluster]; device < first_device_[cluster + 1]; ++device) {
+    const std::vector<DataPoint> contents = buffers_[device].contents();
+    all.insert(all.end(), contents.begin(), contents.end());
+  }
+  RandomStream stream(setup_.seed, "cluster gradient", cluster, sequence_);
+  stream.shuffle(all);
+  all.resize(std::min(count, all.size()));
+  return all;
+}
+
+// Devices are of the first and of the second half by turns, at any time: what one half errs by tells nothing
+// of the other's error, then or now. A lone device has its samples of both.
+DataField::Halves<std::vector<DataPoint>> DataField::newest_halves(std::size_t cluster) const {
+  Halves<std::vector<DataPoint>> halves;
+  const std::size_t first = first_device_[cluster];
+  const bool is_alone = first_device_[cluster + 1] - first == 1;
+  for (std::size_t device = first; device < first_device_[cluster + 1]; ++device) {
+    for (const DataPoint& point : buffers_[device].contents()) {
+      halves[(is_alone ? point.sample : device - first) % 2].push_back(point);
+    }
+  }
+  for (std::size_t half = 0; half < halves.size(); ++half) {
+    std::vector<DataPoint>& points = halves[half];
+    RandomStream stream(setup_.seed, "newest points", cluster, sequence_, half);
+    stream.shuffle(points);
+    std::ranges::stable_sort(points, std::ranges::greater(), &DataPoint::sequence);
+    points.resize(std::min(setup_.gradient_points / 2, points.size()));
+  }
+  return halves;
+}
+
+const Model& DataField::model_of(const ClusterModel& model) const {
+  const Model& found = model.model != nullptr ? *model.model : handed_[model.cluster].model;
+  expect(!found.empty(), "a model was handed over to the cluster");
+  return found;
+}
+
+std::vector<float> DataField::meta_gradient(const Model& model, std::size_t cluster,
+                                            std::span<const DataPoint> data) {
+  Points points{.drift = feature_drifts_[cluster].get()};
+  for (const DataPoint& point : data) {
+    points.add(point.sample, point.sequence);
+  }
+  std::vector<float> gradient(model.size(), 0.0F);
+  if (points.samples.empty()) {
+    return gradient;
+  }
+  workspaces_.with([&](Workspace& workspace) {
+    const nn::Batch<float> batch =
+        workspace.batches[0].read(setup_.data->train, points.to_read(), points.drifted());
+    Model& out = workspace.vectors[0];
+    if (out.size() != model.size()) {
+      out = Model(model.size());
+    }
+    workspace.engine.meta_gradient(model, {batch, batch, batch},
+                                   {.kind = nn::MetaGradient::first_order, .inner_step = setup_.inner_step},
+                                   nullptr, out);
+    std::ranges::copy(out, gradient.begin());
+  });
+  return gradient;
+}
+
+DataField::Halves<std::vector<float>> DataField::newest_gradients(std::size_t cluster) {
+  const Halves<std::vector<DataPoint>> points = newest_halves(cluster);
+  return {meta_gradient(handed_[cluster].model, cluster, points[0]),
+          meta_gradient(handed_[cluster].model, cluster, points[1])};
+}
+
+std::vector<double> DataField::squared_meta_gradients(std::span<const ClusterModel> models) {
+  std::vector<double> all(models.size());
+  pool_.parallel_for(models.size(), [&](std::size_t i) {
+    const std::size_t cluster = models[i].cluster;
+    all[i] = squared_norm(
+        meta_gradient(model_of(models[i]), cluster, cluster_points(cluster, setup_.gradient_points)));
+  });
+  return all;
+}
+
+std::vector<double> DataField::hand_over(std::span<const std::size_t> clusters, std::vector<Model> models) {
+  std::vector<double> all(clusters.size());
+  pool_.parallel_for(clusters.size(), [&](std::size_t i) {
+    HandedModel& handed = handed_[clusters[i]];
+    handed = {.model = std::move(models[i])};
+    handed.gradients = newest_gradients(clusters[i]);
+    all[i] = squared_norm_of_mean(handed.gradients);
+  });
+  return all;
+}
+
+std::vector<double> DataField::squared_gradient_changes(std::span<const std::size_t> clusters) {
+  std::vector<double> all(clusters.size());
+  pool_.parallel_for(clusters.size(), [&](std::size_t i) {
+    all[i] = crossed_change(handed_[clusters[i]].gradients, newest_gradients(clusters[i]));
+  });
+  return all;
+}
+
+HandedModel DataField::handed(std::size_t cluster) { return handed_[cluster]; }
+void DataField::restore(std::size_t cluster, HandedModel handed) { handed_[cluster] = std::move(handed); }
+
+BoundConstants DataField::measure_constants(std::span<const std::size_t> clusters, const Model& before,
+                                            const Model& after) {
+  // A few clusters, each with two workers that share its data: every leader gets the same numbers.
+  constexpr std::size_t most_clusters = 4;
+  constexpr std::size_t points_each = 64;
+  std::vector<std::vector<SampleIndex>> samples;
+  for (const std::size_t cluster : clusters.first(std::min(clusters.size(), most_clusters))) {
+    const std::vector<DataPoint> points = cluster_points(cluster, 2 * points_each);
+    for (const bool second : {false, true}) {
+      std::vector<SampleIndex>& half = samples.emplace_back();
+      for (std::size_t i = second ? points.size() / 2 : 0; i < (second ? points.size() : points.size() / 2);
+           ++i) {
+        half.push_back(points[i].sample);
+      }
+    }
+  }
+  std::vector<SwarmData> data;
+  for (std::size_t i = 0; i < samples.size(); i += 2) {
+    if (!samples[i].empty()) {
+      data.push_back({{.worker = i, .samples = samples[i]}, {.worker = i + 1, .samples = samples[i + 1]}});
+    }
+  }
+  expect(!data.empty(), "constants are measured on data");
+  std::vector<Parameters> path;
+  for (const Model* model : {&before, &after}) {
+    Parameters& parameters = path.emplace_back(model->size());
+    std::ranges::copy(*model, parameters.begin());
+  }
+  const LossEstimates found = estimate_constants({.losses = &losses_,
+                                                  .swarms = data,
+                                                  .inner_step = setup_.inner_step,
+                                                  .seed = setup_.seed,
+                                                  .options = {.points = 8, .probes = 1, .power_steps = 3}},
+                                                 path, pool_);
+  BoundConstants constants = found.constants;
+  constants.meta_lipschitz = found.meta_quotient;  // the formula's is far above what is ever seen
+  return constants;
+}
+
+}  // namespace skein
