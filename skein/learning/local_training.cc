@@ -204,6 +204,8 @@ double LocalTraining::run(const WorkerTask& worker, const Round& round, Workspac
                           Model& model) const {
   expect(!worker.samples.empty() && round.num_iterations > 0, "a worker has data and something to do");
   const std::vector<SampleIndex> data = data_of(worker, round.first_iteration);
+  const std::vector<double> shift = shift_for(worker, data);
+  add_to_biases(model, shift, 1.0);
   Steps steps(setting_, worker, round, workspace, model);
   Steps::Subsets subsets;
   if (setting_.options.local_step == LocalStep::epoch && is_meta(setting_.options)) {
@@ -220,6 +222,7 @@ double LocalTraining::run(const WorkerTask& worker, const Round& round, Workspac
       steps.epoch(data, subsets, iteration);
     }
   }
+  add_to_biases(model, shift, -1.0);
   return steps.finish(end - 1);
 }
 
@@ -227,17 +230,52 @@ double LocalTraining::personalise(const WorkerTask& worker, const Round& round, 
                                   Model& model) const {
   const LearningOptions& options = setting_.options;
   if (options.personalisation == Personalisation::epoch) {
-    return run(worker, {round.swarm, round.first_iteration, 1}, workspace, model);
+    return run(worker, {round.swarm, round.first_iteration, options.personal_steps}, workspace, model);
   }
-  const bool inner = options.algorithm.personal_step == PersonalStep::inner_step;
-  const double step = inner ? options.inner_step : options.step;
   const std::size_t iteration = round.first_iteration;
+  const bool inner = options.algorithm.personal_step == PersonalStep::inner_step;
+  const double step = options.personal_step_size > 0.0
+                          ? options.personal_step_size
+                          : scheduled(options, inner ? options.inner_step : options.step, iteration);
+  const std::size_t points = options.personal_batch > 0 ? options.personal_batch : total(worker.batch_sizes);
+  const std::vector<SampleIndex> data = data_of(worker, iteration);
+  const std::vector<double> shift = shift_for(worker, data);
+  add_to_biases(model, shift, 1.0);
   RandomStream batches(setting_.seed, "personal batches", worker.worker, iteration);
   RandomStream dropout(setting_.seed, "personal dropout", worker.worker, iteration);
   Steps steps(setting_, worker, round, workspace, model);
-  steps.plain_update(some_of(data_of(worker, iteration), total(worker.batch_sizes), batches), dropout,
-                     scheduled(options, step, iteration), iteration);
+  for (std::size_t k = 0; k < options.personal_steps; ++k) {
+    steps.plain_update(some_of(data, points, batches), dropout, step, iteration);
+  }
+  add_to_biases(model, shift, -1.0);
   return steps.finish(iteration);
+}
+
+LabelCounts LocalTraining::label_counts(std::span<const WorkerTask> workers, std::size_t iteration) const {
+  LabelCounts counts(setting_.data->num_classes(), 0);
+  for (const WorkerTask& worker : workers) {
+    count_labels(worker, data_of(worker, iteration), counts);
+  }
+  return counts;
+}
+
+void LocalTraining::count_labels(const WorkerTask& worker, std::span<const SampleIndex> data,
+                                 LabelCounts& counts) const {
+  for (const SampleIndex point : data) {
+    const SampleIndex sample = worker.drift == nullptr ? point : worker.samples[point];
+    ++counts[setting_.data->labels[sample]];
+  }
+}
+
+std::vector<double> LocalTraining::shift_for(const WorkerTask& worker,
+                                             std::span<const SampleIndex> data) const {
+  const double smoothing = setting_.options.label_shift.smoothing;
+  if (smoothing == 0.0) {
+    return {};
+  }
+  LabelCounts counts(setting_.data->num_classes(), 0);
+  count_labels(worker, data, counts);
+  return label_shift(counts, smoothing);
 }
 
 void LocalTraining::meta_gradient(const WorkerTask& worker, std::size_t iteration, std::size_t num_points,

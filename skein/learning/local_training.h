@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,21 +44,27 @@ class LocalTraining {
   };
   explicit LocalTraining(Setting setting);
 
+  [[nodiscard]] const LearningOptions& options() const { return setting_.options; }
+
   // A worker's local iterations of one local round.
   struct Round {
     std::size_t swarm = 0;
     std::size_t first_iteration = 0;
     std::size_t num_iterations = 1;
   };
-  // Moves `model`; returns the mean loss of its updates. Throws Divergence.
+  // Moves `model`; returns the mean loss of its updates. With a label shift, which is off again at the end,
+  // if there is to be one. Throws Divergence.
   double run(const WorkerTask& worker, const Round& round, Workspace& workspace, Model& model) const;
-  // Makes a model the worker's own, by Personalisation: another local iteration, or one gradient step on as
-  // many points as the three mini-batches together. Returns the loss before it.
+  // Makes a model the worker's own, by Personalisation: further local iterations, or gradient steps. Returns
+  // their mean loss, each before its step.
   double personalise(const WorkerTask& worker, const Round& round, Workspace& workspace, Model& model) const;
   // The exact meta-gradient as of a local iteration, whose step and data it has, with all three batches the
   // worker's first `num_points` samples and no dropout; a few samples at a time, to need little memory.
   void meta_gradient(const WorkerTask& worker, std::size_t iteration, std::size_t num_points,
                      Workspace& workspace, const Model& model, Model& gradient) const;
+
+  // How often each class occurs in the data of these workers that they have in an iteration.
+  [[nodiscard]] LabelCounts label_counts(std::span<const WorkerTask> workers, std::size_t iteration) const;
 
   // alpha D: see WorkerReport.
   [[nodiscard]] double points_per_iteration(const WorkerTask& worker) const;
@@ -65,6 +72,10 @@ class LocalTraining {
  private:
   class Steps;
   [[nodiscard]] std::vector<SampleIndex> data_of(const WorkerTask& worker, std::size_t iteration) const;
+  void count_labels(const WorkerTask& worker, std::span<const SampleIndex> data, LabelCounts& counts) const;
+  // On the biases, for as long as a worker trains on this data; empty: none.
+  [[nodiscard]] std::vector<double> shift_for(const WorkerTask& worker,
+                                              std::span<const SampleIndex> data) const;
 
   Setting setting_;
 };

@@ -10,6 +10,7 @@
 #include "skein/base/distribution.h"
 #include "skein/base/names.h"
 #include "skein/learning/algorithm.h"
+#include "skein/learning/label_shift.h"
 #include "skein/nn/engine.h"
 
 namespace skein {
@@ -46,8 +47,8 @@ struct NetworkOptions {
 
 // How models are made the swarm's own, for the personalised metric and at the end of a sequence.
 enum class Personalisation {
-  step,   // one gradient step at each worker, then the swarm's average, as in the paper's text
-  epoch,  // one more local iteration, as in the published study
+  step,   // gradient steps at each worker, then the swarm's average; one step, as in the paper's text
+  epoch,  // further local iterations, one in the published study
 };
 constexpr auto names_of(Personalisation) { return names_for<Personalisation>("step", "epoch"); }
 
@@ -75,6 +76,12 @@ struct LearningOptions {
   // Every local round, of tau^L local iterations, draws each worker's data anew, as in the published study.
   bool redraw = false;
   Personalisation personalisation = Personalisation::step;
+  std::size_t personal_steps = 1;   // gradient steps, or local iterations
+  double personal_step_size = 0.0;  // of gradient steps; 0: the algorithm's
+  std::size_t personal_batch = 0;  // points of a gradient step; 0: as many as the three mini-batches together
+  // Points that are used in a mission, the newest, for each of the cluster's devices; 0: all.
+  std::size_t personal_newest = 0;
+  LabelShiftOptions label_shift{};
   // Safetensors to start from, or torch.manual_seed(N); empty: PyTorch's default start, by the run's seed.
   std::filesystem::path initial_model{};
   std::size_t gradient_points = 64;  // of each worker, for the norm of the global meta-gradient; 0: none

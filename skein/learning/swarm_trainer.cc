@@ -128,6 +128,11 @@ std::vector<SwarmUpdate> SwarmTrainer::personalise(std::span<const SwarmTask> ta
                 return local_training_.personalise(
                     worker, {.swarm = task.swarm, .first_iteration = task.first_iteration}, workspace, model);
               });
+  const LabelShiftOptions& shift = local_training_.options().label_shift;
+  for (std::size_t t = 0; t < tasks.size() && shift.smoothing > 0.0; ++t) {
+    const LabelCounts counts = local_training_.label_counts(tasks[t].workers, tasks[t].first_iteration);
+    add_to_biases(updates[t].model, lasting_label_shift(counts, shift), 1.0);
+  }
   return updates;
 }
 

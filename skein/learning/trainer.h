@@ -32,10 +32,9 @@ struct WorkerTask {
       batch_sizes;  // points of its three mini-batches: alpha_1 D, alpha_2 D, alpha_3 D
   // If not empty, every local round takes as many samples with this mix, drawn anew.
   LabelMix redraw{};
-  // If drift has changed features: how, and the sequence that each sample was collected in. Goes without
-  // redraw.
+  std::vector<std::uint32_t> collected{};  // the sequence of each sample, if that is known
+  // How drift has changed features, by the sequence of each sample; nullptr: it has not. Goes without redraw.
   std::shared_ptr<const FeatureDrift> drift{};
-  std::vector<std::uint32_t> collected{};
 };
 
 struct SwarmTask {
@@ -95,8 +94,9 @@ class Trainer {
 
   // One global round of all active swarms; an update per task, in order. Throws Divergence.
   virtual std::vector<SwarmUpdate> train(std::span<const SwarmTask> tasks, const Progress& progress) = 0;
-  // Makes each task's model its swarm's own: one gradient step, or one more local iteration, at each worker,
-  // and the swarm's average. Periods of the tasks don't count.
+  // Makes each task's model its swarm's own: gradient steps or further local iterations at each worker, the
+  // swarm's average, and the label shift of all their data, if there is to be one. Periods of the tasks don't
+  // count.
   virtual std::vector<SwarmUpdate> personalise(std::span<const SwarmTask> tasks) = 0;
 };
 

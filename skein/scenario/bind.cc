@@ -177,9 +177,20 @@ void bind_learning(Fields& f, LearningOptions& o) {
   f.number("points_per_worker", o.points_per_worker,
            "data points of a worker in `skein train`; a list has one number per worker");
   f.flag("redraw", o.redraw, "draw each worker's data anew for every local round (local_period iterations)");
-  f.choice(
-      "personalisation", o.personalisation,
-      "how models become the swarm's own: one gradient step, or one more local iteration, at the end only");
+  f.choice("personalisation", o.personalisation,
+           "how models become the swarm's own: gradient steps, or further local iterations, at the end only");
+  f.whole("personal_steps", o.personal_steps, {.low = 1, .high = 100000, .whole = true},
+          "of these steps or iterations");
+  f.real("personal_step_size", o.personal_step_size, {.low = 0, .high = 10},
+         "of such a gradient step; 0: inner_step, or step where the algorithm takes plain steps");
+  f.whole("personal_batch", o.personal_batch, {.low = 0, .high = 10000000, .whole = true},
+          "data points of such a gradient step; 0: as many as the three mini-batches together");
+  f.whole("personal_newest", o.personal_newest, {.low = 0, .high = 10000000, .whole = true},
+          "data points for them in a mission, the newest, for each of the cluster's devices; 0: all");
+  f.real("label_shift", o.label_shift.smoothing, {.low = 0, .high = 1000},
+         "train with log(K (n_y + this) / (n + K this)) on the last biases; 0: off, 0.5 is a good value");
+  f.real("label_shift_mix", o.label_shift.mix, ratio,
+         "share of even labels in the shift that models which are made the swarm's own keep");
   std::string initial_model = o.initial_model.string();
   f.text("initial_model", initial_model,
          "start from this safetensors file, or as PyTorch does: torch.manual_seed(1); empty: from run.seed");

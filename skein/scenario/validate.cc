@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "skein/bounds/bounds.h"
+#include "skein/learning/label_shift.h"
 #include "skein/learning/network_choice.h"
 #include "skein/scenario/scenario.h"
 
@@ -162,6 +163,12 @@ std::vector<InputFault> impossible_combinations(const Scenario& scenario) {
   check_learning(check, scenario.learning);
   std::ranges::move(network_faults(scenario.learning.network, scenario.data.source),
                     std::back_inserter(check.faults));
+  if (scenario.learning.label_shift.smoothing > 0.0 && check.faults.empty()) {
+    check.require(ends_with_biases(build_architecture(scenario.learning.network, scenario.data.source)),
+                  "learning.label_shift", fmt::format("{:g}", scenario.learning.label_shift.smoothing),
+                  "is added to the biases of the last layer, which must be linear: choose another "
+                  "learning.network, or 0");
+  }
   check_planning(check, scenario.planning, scenario.world.clusters.sites.count);
   for (InputFault& fault : faults_of(scenario.drift, scenario.world.clusters.sites.count)) {
     fault.key = "drift." + fault.key;

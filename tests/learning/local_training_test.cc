@@ -282,6 +282,45 @@ TEST_F(LocalTrainingTest, PersonalisesByOneStepOrOneIteration) {
   }
 }
 
+// Three steps, each on all of the 30 points or on some.
+TEST_F(LocalTrainingTest, PersonalisesByAsManyStepsAsAreAskedFor) {
+  const SmallProblem plain_network(false);
+  Workspace workspace(plain_network.network);
+  LearningOptions options{
+      .step = 0.3, .batch_sizes = {1, 1, 1}, .personal_steps = 3, .personal_step_size = 0.2};
+  options.personal_batch = 100;
+  const WorkerTask task = worker(options, 30);
+  const auto personal = [&] {
+    Model model = *plain_network.initial();
+    training(options, true).personalise(task, {.first_iteration = 4}, workspace, model);
+    return model;
+  };
+  Model expected = *plain_network.initial();
+  for (int k = 0; k < 3; ++k) {
+    workspace.engine.step(expected, read(0, task.samples), 0.2, nullptr);
+  }
+  EXPECT_LT(largest_difference(personal(), expected), 1e-6);
+
+  options.personal_batch = 7;
+  RandomStream batches(seed, "personal batches", task.worker, 4);
+  expected = *plain_network.initial();
+  for (int k = 0; k < 3; ++k) {
+    std::vector<SampleIndex> some;
+    draw_distinct(task.samples, 7, batches, some);
+    workspace.engine.step(expected, read(0, some), 0.2, nullptr);
+  }
+  EXPECT_TRUE(same_bits(personal(), expected));
+
+  options.personalisation = Personalisation::epoch;
+  EXPECT_TRUE(same_bits(
+      [&] {
+        Model model = *problem_.initial();
+        training(options, true).personalise(task, {.first_iteration = 4}, workspace_, model);
+        return model;
+      }(),
+      run(options, true, task, {.first_iteration = 4, .num_iterations = 3})));
+}
+
 TEST_F(LocalTrainingTest, DivergenceSaysWhereAndWhy) {
   const LearningOptions options{.step = 1e20, .meta_step = 1e20, .batch_sizes = {4, 4, 4}};
   for (const bool meta : {true, false}) {
