@@ -74,7 +74,9 @@ struct LeaderUpdate {
   double model_bits = 0.0;               // between workers and leader
   std::uint64_t points_sent = 0;         // by devices
   std::uint64_t points_trained = 0;      // held by workers, summed over local rounds
-  double seconds = 0.0;                  // that it took to compute: how heavy the task is
+  // What it will take of each worker to make a model the swarm's own, in local iterations of the last round.
+  std::vector<double> personal_iterations{};
+  double seconds = 0.0;  // that it took to compute: how heavy the task is
 };
 
 class Fleet {

@@ -51,9 +51,9 @@ template <class Value, class Visit>
 requires IsOf<Value, LeaderUpdate>
 void each_field(Value& value, Visit&& visit) {
   auto& [swarm, trained, rounds, culprit, energy, duration, data_bits, model_bits, points_sent,
-         points_trained, seconds] = value;
+         points_trained, personal_iterations, seconds] = value;
   visit(swarm, trained, rounds, culprit, energy, duration, data_bits, model_bits, points_sent, points_trained,
-        seconds);
+        personal_iterations, seconds);
 }
 
 template <class Value, class Visit>

@@ -267,9 +267,7 @@ SwarmTask Leader::training(const OffloadDecision& decision, const Gathered& gath
                       .drift = setup_.field->feature_drift(task_.cluster)};
     for (const DataPoint& point : points) {
       worker.samples.push_back(point.sample);
-      if (worker.drift != nullptr) {
-        worker.collected.push_back(point.sequence);
-      }
+      worker.collected.push_back(point.sequence);
     }
     for (std::size_t n = 0; n < 3; ++n) {
       worker.batch_sizes[n] = std::clamp<std::size_t>(
@@ -301,8 +299,59 @@ void Leader::learn(SwarmUpdate trained, std::vector<WorkerTask> workers, double 
   }
 }
 
+// Each worker keeps the same share, whatever it has of each device.
+void Leader::keep_newest() {
+  const std::size_t each = setup_.problems->setting().learning.personal_newest;
+  std::size_t all = 0;
+  for (const WorkerTask& worker : held_) {
+    all += worker.samples.size();
+  }
+  if (each == 0 || each * devices().count >= all) {
+    return;
+  }
+  const double share = static_cast<double>(each * devices().count) / static_cast<double>(all);
+  for (WorkerTask& worker : held_) {
+    const std::size_t count = std::max<std::size_t>(
+        1, static_cast<std::size_t>(std::llround(share * static_cast<double>(worker.samples.size()))));
+    std::vector<std::size_t> places(worker.samples.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    std::ranges::stable_sort(places, std::ranges::greater{},
+                             [&](std::size_t place) { return worker.collected[place]; });
+    WorkerTask kept = worker;
+    for (std::size_t i = 0; i < count; ++i) {
+      kept.samples[i] = worker.samples[places[i]];
+      kept.collected[i] = worker.collected[places[i]];
+    }
+    kept.samples.resize(count);
+    kept.collected.resize(count);
+    worker = std::move(kept);
+  }
+}
+
+std::vector<double> Leader::personal_iterations() const {
+  const LearningOptions& learning = setup_.problems->setting().learning;
+  const auto steps = static_cast<double>(learning.personal_steps);
+  std::vector<double> iterations(members().workers.count, steps);
+  if (learning.personal_batch == 0 && learning.personal_newest == 0) {
+    return iterations;
+  }
+  for (const WorkerTask& worker : held_) {
+    const std::size_t j = worker.worker - members().workers.first;
+    const double processed = update_.rounds.back().processed[j];
+    const double batch =
+        learning.personal_batch > 0 ? static_cast<double>(learning.personal_batch) : processed;
+    if (processed > 0.0) {
+      iterations[j] = steps * std::min(batch, static_cast<double>(worker.samples.size())) / processed;
+    }
+  }
+  return iterations;
+}
+
 LeaderUpdate Leader::report() {
-  if (!update_.trained) {
+  if (update_.trained) {
+    keep_newest();
+    update_.personal_iterations = personal_iterations();
+  } else {
     update_.swarm.model = *task_.model;
   }
   task_.model.reset();  // what is kept for later is data, no models

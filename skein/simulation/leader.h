@@ -78,6 +78,9 @@ class Leader {
   void use(bool is_device, std::size_t index, EnergyKind kind, Energy energy);
   [[nodiscard]] OffloadSummary summary(Gathered& gathered) const;
   [[nodiscard]] SwarmTask training(const OffloadDecision& decision, const Gathered& gathered);
+  // Of what the workers hold, so much of the newest as models are made the swarm's own with.
+  void keep_newest();
+  [[nodiscard]] std::vector<double> personal_iterations() const;
 
   LeaderSetup setup_;
   LeaderTask task_;

@@ -92,8 +92,8 @@ SwarmDescription describe_round(const World& world, const LeaderTask& task, cons
       d.compute_time[j] +=
           round.processing_s[task.members.workers[j]] / static_cast<double>(update.rounds.size());
     }
-    // One more step on the same batch.
-    d.personalise_time.push_back(d.compute_time[j] / static_cast<double>(task.local_period));
+    d.personalise_time.push_back(d.compute_time[j] / static_cast<double>(task.local_period) *
+                                 update.personal_iterations[task.members.workers[j]]);
   }
   d.access_point_flight_time = flight_time({.distance = links.access_point_distance,
                                             .speed = world.uavs[task.members.leader].cruise_speed})
@@ -131,7 +131,7 @@ std::vector<EnergyUse> personalisation_energy(const World& world, const LeaderTa
     const ProcessingLoad load{.local_period = 1,
                               .cycles_per_datapoint = uav.cycles_per_point,
                               .sampled_ratio = 1.0,
-                              .num_datapoints = last.processed[j],
+                              .num_datapoints = last.processed[j] * update.personal_iterations[j],
                               .frequency = Frequency(last.clock[j])};
     uses.push_back({false, id, EnergyKind::processing, processing_energy(load, uav.capacitance).si()});
     uses.push_back(

@@ -36,8 +36,8 @@ class Filler {
   LeaderUpdate update() {
     LeaderUpdate value;
     auto& [swarm, trained, rounds, culprit, energy, duration, data_bits, model_bits, points_sent,
-           points_trained, seconds] = value;
-    fill(duration, data_bits, model_bits, points_sent, points_trained, seconds, culprit);
+           points_trained, personal_iterations, seconds] = value;
+    fill(duration, data_bits, model_bits, points_sent, points_trained, personal_iterations, seconds, culprit);
     trained = stream_.below(2) == 1;
     swarm.swarm = stream_.below(1000);
     swarm.model = model();
@@ -169,7 +169,7 @@ TEST(FleetBytes, UpdatesComeBackWithEveryField) {
     const LeaderUpdate back = get_update(cursor);
     EXPECT_TRUE(cursor.at_end());
     const auto& [swarm, trained, rounds, culprit, energy, duration, data_bits, model_bits, points_sent,
-                 points_trained, seconds] = update;
+                 points_trained, personal_iterations, seconds] = update;
     EXPECT_EQ(swarm.swarm, back.swarm.swarm);
     EXPECT_TRUE(same(swarm.model, back.swarm.model));
     EXPECT_TRUE(all_same(swarm.workers, back.swarm.workers));
@@ -182,6 +182,7 @@ TEST(FleetBytes, UpdatesComeBackWithEveryField) {
     EXPECT_EQ(model_bits, back.model_bits);
     EXPECT_EQ(points_sent, back.points_sent);
     EXPECT_EQ(points_trained, back.points_trained);
+    EXPECT_EQ(personal_iterations, back.personal_iterations);
     EXPECT_EQ(seconds, back.seconds);
   }
 }

@@ -20,14 +20,15 @@ namespace {
 
 constexpr SampleIndex points_per_device = 40;
 
-// Device i holds the samples [i * points_per_device, ...): a sample tells whose it is.
+// Device i holds the samples [i * points_per_device, ...): a sample tells whose it is. Ten of them are of
+// each sequence.
 class NumberedField final : public Field {
  public:
   explicit NumberedField(std::size_t num_devices) {
     for (std::size_t device = 0; device < num_devices; ++device) {
       DeviceBuffer& buffer = buffers_.emplace_back(points_per_device);
       for (SampleIndex i = 0; i < points_per_device; ++i) {
-        buffer.push({.sample = static_cast<SampleIndex>(device) * points_per_device + i});
+        buffer.push({.sample = static_cast<SampleIndex>(device) * points_per_device + i, .sequence = i / 10});
       }
     }
   }
@@ -311,6 +312,48 @@ TEST_P(LocalFleetTest, AModelIsMadeTheSwarmsOwnOnTheDataOfTheLastRound) {
   ASSERT_EQ(trainer_.personalised[0].workers.size(), trainer_.calls[2][0].workers.size());
   for (std::size_t w = 0; w < trainer_.personalised[0].workers.size(); ++w) {
     EXPECT_EQ(trainer_.personalised[0].workers[w].samples, trainer_.calls[2][0].workers[w].samples);
+  }
+}
+
+// Of five points for each device every worker keeps its share: its newest. Three steps on 25 of them, or on
+// as many as an iteration had, if there are so many, are paid for.
+TEST_P(LocalFleetTest, ModelsAreMadeTheSwarmsOwnOnTheNewestPoints) {
+  for (const std::size_t batch : {0U, 25U}) {
+    SwarmProblemSetting setting = this->setting();
+    setting.learning.personal_newest = 5;
+    setting.learning.personal_steps = 3;
+    setting.learning.personal_batch = batch;
+    const SwarmProblems problems(setting, world_);
+    LocalFleet leaders{{.world = &world_, .field = &field_, .problems = &problems, .offloader = &offloader_},
+                       trainer_,
+                       pool_};
+    const std::vector<LeaderTask> tasks{task_of(0, 2)};
+    const LeaderUpdate update = leaders.run(tasks)[0];
+    leaders.personalise(tasks);
+    const std::vector<WorkerTask>& trained = trainer_.calls.back()[0].workers;
+    std::size_t all = 0;
+    for (const WorkerTask& worker : trained) {
+      all += worker.samples.size();
+    }
+    const double share =
+        5.0 * static_cast<double>(world_.clusters[2].devices.count) / static_cast<double>(all);
+    ASSERT_LT(share, 1.0);
+    ASSERT_EQ(trainer_.personalised[0].workers.size(), trained.size());
+    for (std::size_t w = 0; w < trained.size(); ++w) {
+      const WorkerTask& kept = trainer_.personalised[0].workers[w];
+      const auto num_kept = static_cast<double>(kept.samples.size());
+      EXPECT_NEAR(num_kept, share * static_cast<double>(trained[w].samples.size()), 0.5);
+      const std::uint32_t oldest = *std::ranges::min_element(kept.collected);
+      for (std::size_t i = 0; i < trained[w].samples.size(); ++i) {
+        const bool is_kept = std::ranges::find(kept.samples, trained[w].samples[i]) != kept.samples.end();
+        EXPECT_TRUE(is_kept || trained[w].collected[i] <= oldest);
+        EXPECT_EQ(trained[w].collected[i], trained[w].samples[i] % points_per_device / 10);
+      }
+      const std::size_t j = kept.worker - world_.swarms[0].workers.first;
+      const double processed = update.rounds.back().processed[j];
+      EXPECT_NEAR(update.personal_iterations[j] * processed,
+                  3.0 * std::min(batch > 0 ? 25.0 : processed, num_kept), 1e-9);
+    }
   }
 }
 

@@ -40,6 +40,7 @@ struct Example {
     links = swarm_links(world, 1, 0, 0, task.conditions);
     RandomStream random(seed, "flows");
     update.trained = true;
+    update.personal_iterations.assign(3, 1.0);
     for (int round = 0; round < 2; ++round) {
       OffloadSummary& summary = update.rounds.emplace_back();
       summary.device_flow.assign(devices.count * 5, 0.0);
@@ -119,6 +120,44 @@ TEST_P(RoundSignalling, EnergyIsThatOfWhoeverSpoke) {
               example.world.uavs[example.task.members.leader].transmit_power.si() *
                   report.records.parties.at(leader_party(1)).signalling_time,
               1e-15);
+}
+
+// Twenty iterations where one took a quarter of the two that each local round had.
+TEST_P(RoundSignalling, MakingModelsTheSwarmsOwnIsPaidForByItsSteps) {
+  Example example(GetParam(), {});
+  OffloadSummary& last = example.update.rounds.back();
+  last.processed = {40.0, 0.0, 30.0};
+  last.clock = {1e9, 1e9, 2e9};
+  const auto describe = [&] {
+    return describe_round(example.world, example.task, example.update, example.links, DataSize(point_bits));
+  };
+  const auto processing = [&] {
+    std::map<std::size_t, double> joules;
+    for (const EnergyUse& use :
+         personalisation_energy(example.world, example.task, example.update, example.links, DataSize(1e6))) {
+      if (use.kind == EnergyKind::processing) {
+        joules[use.index] = use.joules;
+      }
+    }
+    return joules;
+  };
+  const SwarmDescription one = describe();
+  const std::map<std::size_t, double> one_step = processing();
+  EXPECT_EQ(one_step.size(), 2U) << "who has not trained has nothing to do";
+  for (std::size_t j = 0; j < 3; ++j) {
+    EXPECT_DOUBLE_EQ(one.personalise_time[j], one.compute_time[j] / 2.0);
+  }
+  const std::size_t first = example.world.swarms[1].workers.first;
+  const Uav& uav = example.world.uavs[first];
+  // a_j c_j / 2 points g^2
+  EXPECT_NEAR(one_step.at(first), uav.capacitance.si() / 2.0 * uav.cycles_per_point * 40.0 * 1e18,
+              1e-12 * one_step.at(first));
+  example.update.personal_iterations = {20.0, 20.0, 5.0};
+  const SwarmDescription many = describe();
+  EXPECT_DOUBLE_EQ(many.personalise_time[0], 20.0 * one.personalise_time[0]);
+  EXPECT_DOUBLE_EQ(many.personalise_time[2], 5.0 * one.personalise_time[2]);
+  EXPECT_DOUBLE_EQ(processing().at(first), 20.0 * one_step.at(first));
+  EXPECT_DOUBLE_EQ(processing().at(first + 2), 5.0 * one_step.at(first + 2));
 }
 
 TEST_P(RoundSignalling, ADegradedLinkTakesLonger) {
