@@ -60,6 +60,11 @@ void run(const CommonOptions& options) {
   run_mission(options, scenario, output_directory(options, scenario), &MissionRun::run);
 }
 
+struct MissionOptions {
+  CommonOptions common;
+  bool oracle = false;
+};
+
 struct ResumeOptions {
   CommonOptions common;
   std::string directory;
@@ -87,11 +92,18 @@ void resume(const ResumeOptions& options) {
 }  // namespace
 
 void add_run_command(Command& program) {
-  auto options = std::make_shared<CommonOptions>();
+  auto options = std::make_shared<MissionOptions>();
   Command* command = program.add_subcommand("run", "Run a mission: plan, fly, offload, train, recharge");
-  add_scenario(*command, *options);
-  add_common_options(*command, *options, "skein run scenarios/smoke.toml --set run.sequences=5");
-  command->callback([options] { run(*options); });
+  add_scenario(*command, options->common);
+  command->add_flag("--oracle", options->oracle,
+                    "Show what accuracy is possible, beside the mission's: run.oracle=true");
+  add_common_options(*command, options->common, "skein run scenarios/smoke.toml --set run.sequences=5");
+  command->callback([options] {
+    if (options->oracle) {
+      options->common.settings.emplace_back("run.oracle=true");
+    }
+    run(options->common);
+  });
 }
 
 void add_resume_command(Command& program) {

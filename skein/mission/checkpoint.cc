@@ -15,12 +15,12 @@ namespace {
 namespace fs = std::filesystem;
 
 // What a checkpoint begins with; then come the digest of its scenario, its body and the body's digest.
-constexpr std::string_view checkpoint_name = "Skein mission checkpoint 6\n";
+constexpr std::string_view checkpoint_name = "Skein mission checkpoint 7\n";
 
 }  // namespace
 
 void write_checkpoint(const fs::path& file, const std::string& scenario, const CoreNetwork& core,
-                      const MissionRecorder& recorder) {
+                      const MissionRecorder& recorder, const Oracle* oracle) {
   write_file(file, [&](std::ostream& stream) {
     stream << checkpoint_name << sha256(scenario) << "\n";
     Sha256 digest;
@@ -30,12 +30,16 @@ void write_checkpoint(const fs::path& file, const std::string& scenario, const C
     });
     core.save(body);
     body.put_text(recorder.save());
+    if (oracle != nullptr) {
+      body.put<std::uint64_t>(oracle->num_steps());
+      body.put_list(oracle->model());
+    }
     stream << digest.finish();
   });
 }
 
 void read_checkpoint(const fs::path& file, const std::string& scenario, CoreNetwork& core,
-                     MissionRecorder& recorder) {
+                     MissionRecorder& recorder, Oracle* oracle) {
   const std::string text = read_file(file, std::size_t{1} << 36U);
   const std::size_t digest = sha256("").size();
   const std::size_t header = checkpoint_name.size() + digest + 1;
@@ -53,6 +57,10 @@ void read_checkpoint(const fs::path& file, const std::string& scenario, CoreNetw
   ByteCursor cursor(body);
   core.restore(cursor);
   recorder.restore(cursor.get_text());
+  if (oracle != nullptr) {
+    const auto steps = static_cast<std::size_t>(cursor.get<std::uint64_t>());
+    oracle->restore(cursor.get_list<Model>(), steps);
+  }
   expect(cursor.at_end(), "a checkpoint is of the same mission");
 }
 

@@ -12,11 +12,14 @@ namespace skein {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Number = std::variant<double, std::uint64_t>;
+using Number = std::variant<std::monostate, double, std::uint64_t>;
 
 // Energy by kind stands behind this number, in files and tables.
 constexpr const char* energy = "energy_J";
 
+bool is_known(const Number& value) { return !std::holds_alternative<std::monostate>(value); }
+
+// Of one that is known.
 std::string line_text(const HeadlineNumber& number, const Number& value) {
   const auto* count = std::get_if<std::uint64_t>(&value);
   return count != nullptr ? fmt::format("{}", *count) : number.text(std::get<double>(value));
@@ -33,7 +36,7 @@ const std::vector<HeadlineNumber>& headline_numbers() {
       {.name = "sequences", .of = [](const Headline& h) -> Number { return h.sequences; }},
       {.name = "duration_s",
        .of = [](const Headline& h) -> Number { return h.duration_s; },
-       .place = 12,
+       .place = 13,
        .line = "simulated time",
        .unit = "s",
        .digits = 0},
@@ -55,42 +58,49 @@ const std::vector<HeadlineNumber>& headline_numbers() {
        .line = "at the end",
        .unit = "%",
        .column = "end (%)"},
+      {.name = "oracle_accuracy_percent",
+       .of = [](const Headline& h) -> Number {
+         return h.oracle_accuracy ? Number(100.0 * *h.oracle_accuracy) : Number();
+       },
+       .place = 4,
+       .line = "of an oracle: unlimited data, true label mixes",
+       .unit = "%"},
       {.name = "mean_age_sequences",
        .of = [](const Headline& h) -> Number { return h.mean_age; },
-       .place = 4,
+       .place = 5,
        .line = "age of models, mean",
        .unit = "sequences",
        .column = "age (seq.)",
        .digits = 2},
       {.name = "mean_reward",
        .of = [](const Headline& h) -> Number { return h.mean_reward; },
-       .place = 5,
+       .place = 6,
        .column = "reward"},
       {.name = "visits",
        .of = [](const Headline& h) -> Number { return h.visits; },
-       .place = 7,
+       .place = 8,
        .line = "visits to clusters",
        .column = "visits"},
       {.name = "visits_without_training",
        .of = [](const Headline& h) -> Number { return h.idle_visits; },
-       .place = 17,
+       .place = 18,
        .line = "visits without training",
        .of_faults = true},
       {.name = "recharges",
        .of = [](const Headline& h) -> Number { return h.recharges; },
-       .place = 8,
+       .place = 9,
        .line = "visits to stations",
        .column = "recharges"},
       {.name = "distance_m",
        .of = [](const Headline& h) -> Number { return h.distance_m; },
-       .place = 9,
+       .place = 10,
        .line = "flown by swarms",
        .unit = "km",
        .column = "flown (km)",
        .factor = 1e-3},
       {.name = energy,
        .of = [](const Headline& h) -> Number { return h.energy_j; },
-       .place = 6,
+       .place = 7,
        .line = "energy",
        .unit = "kJ",
        .column = "energy (kJ)",
@@ -98,36 +108,36 @@ const std::vector<HeadlineNumber>& headline_numbers() {
       {.name = "recharged_J", .of = [](const Headline& h) -> Number { return h.recharged_j; }},
       {.name = "data_Mbit",
        .of = [](const Headline& h) -> Number { return h.data_bits / 1e6; },
-       .place = 10,
+       .place = 11,
        .line = "data sent",
        .unit = "MB",
        .factor = 1.0 / 8.0},
       {.name = "model_Mbit",
        .of = [](const Headline& h) -> Number { return h.model_bits / 1e6; },
-       .place = 11,
+       .place = 12,
        .line = "models sent",
        .unit = "MB",
        .factor = 1.0 / 8.0},
       {.name = "swarms_below_threshold",
        .of = [](const Headline& h) -> Number { return h.below_threshold; },
-       .place = 13,
+       .place = 14,
        .line = "swarms below their threshold"},
       {.name = "shortfall_J", .of = [](const Headline& h) -> Number { return h.shortfall_j; }},
       {.name = "messages", .of = [](const Headline& h) -> Number { return h.messages; }},
       {.name = "refused_messages", .of = [](const Headline& h) -> Number { return h.refused_messages; }},
       {.name = "faults",
        .of = [](const Headline& h) -> Number { return h.faults; },
-       .place = 14,
+       .place = 15,
        .line = "faults and their consequences (events.jsonl)",
        .of_faults = true},
       {.name = "rejected_updates",
        .of = [](const Headline& h) -> Number { return h.rejected_updates; },
-       .place = 15,
+       .place = 16,
        .line = "models rejected by the core network",
        .of_faults = true},
       {.name = "updates_without_access_point",
        .of = [](const Headline& h) -> Number { return h.unreachable_updates; },
-       .place = 16,
+       .place = 17,
        .line = "models that found no access point",
        .of_faults = true},
   };
@@ -154,8 +164,9 @@ const std::vector<HeadlineNumber>& headline_columns() {
 std::vector<HeadlineLine> headline_lines(const Headline& headline) {
   std::vector<HeadlineLine> lines;
   for (const HeadlineNumber& number : in_place(&HeadlineNumber::line)) {
-    if (!number.of_faults || headline.faults > 0) {
-      lines.push_back({number.line, line_text(number, number.of(headline)), number.unit});
+    const Number value = number.of(headline);
+    if (is_known(value) && (!number.of_faults || headline.faults > 0)) {
+      lines.push_back({number.line, line_text(number, value), number.unit});
     }
     if (number.name == energy) {
       for (const auto& [kind, joules] : headline.energy_by_kind_j) {
@@ -170,7 +181,12 @@ std::vector<HeadlineLine> headline_lines(const Headline& headline) {
 Json summary_of(const Scenario& scenario, const Headline& headline) {
   Json summary{{"name", scenario.run.name}, {"seed", scenario.run.seed}};
   for (const HeadlineNumber& number : headline_numbers()) {
-    std::visit([&](auto value) { summary[number.name] = value; }, number.of(headline));
+    const Number value = number.of(headline);
+    if (const auto* real = std::get_if<double>(&value)) {
+      summary[number.name] = *real;
+    } else if (const auto* count = std::get_if<std::uint64_t>(&value)) {
+      summary[number.name] = *count;
+    }
     if (number.name == energy) {
       Json& kinds = summary["energy_by_kind"];
       for (const auto& [kind, joules] : headline.energy_by_kind_j) {

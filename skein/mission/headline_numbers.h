@@ -16,8 +16,9 @@
 namespace skein {
 
 struct HeadlineNumber {
-  std::string name;                                              // in summary.json; "a.b" for b in a
-  std::variant<double, std::uint64_t> (*of)(const Headline&){};  // in the file's unit
+  std::string name;  // in summary.json; "a.b" for b in a
+  // In the file's unit; nothing where the mission has not measured it.
+  std::variant<std::monostate, double, std::uint64_t> (*of)(const Headline&){};
   int place = 0;           // among those that people see, from 1; 0: they do not
   std::string line{};      // what it is called in the table of one mission; empty: not there
   std::string unit{};      // of that line

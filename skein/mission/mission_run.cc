@@ -46,6 +46,9 @@ class MissionRun::Run {
     if (options_.crew.is_first()) {
       planner_ = make_planner();
       core_.emplace(prepared_.start(*planner_, ranks_.field(), ranks_.fleet()));
+      if (scenario_.run.oracle) {
+        oracle_.emplace(prepared_.oracle());
+      }
     }
   }
 
@@ -65,7 +68,7 @@ class MissionRun::Run {
       return;
     }
     const Stopwatch watch;
-    read_checkpoint(directory_ / mission_file::checkpoint, resolved_, *core_, recorder_);
+    read_checkpoint(directory_ / mission_file::checkpoint, resolved_, *core_, recorder_, oracle());
     remove_unfinished_files(directory_);
     fly(watch);
   }
@@ -80,6 +83,9 @@ class MissionRun::Run {
   std::unique_ptr<Planner> make_planner();
   void clear();
   void fly(const Stopwatch& watch);
+  // Of each cluster now; empty without an oracle.
+  std::vector<double> ask_oracle();
+  Oracle* oracle() { return oracle_ ? &*oracle_ : nullptr; }
   void save_models() const;
   // Where the swarms are, their batteries and the accuracy, for whoever waits; empty if nobody does.
   [[nodiscard]] std::string situation() const;
@@ -99,6 +105,7 @@ class MissionRun::Run {
   MissionRanks ranks_;
   std::unique_ptr<Planner> planner_;
   std::optional<CoreNetwork> core_;
+  std::optional<Oracle> oracle_;
   MissionRecorder recorder_;
 };
 
@@ -141,15 +148,19 @@ void MissionRun::Run::clear() {
 void MissionRun::Run::fly(const Stopwatch& watch) {
   while (!core_->done()) {
     const std::size_t sequence = core_->state().sequence;
-    const SequenceRecord record = core_->step([&](double fraction) {
+    const std::vector<double> possible = ask_oracle();
+    SequenceRecord record = core_->step([&](double fraction) {
       const double done = static_cast<double>(sequence) + fraction;
       tell("training sequences", done / static_cast<double>(scenario_.run.sequences), situation());
     });
+    for (std::size_t c = 0; c < possible.size(); ++c) {
+      record.clusters[c].oracle_accuracy = possible[c];
+    }
     recorder_.record(record, core_->state());
     for (const auto& [name, content] : recorder_.files()) {
       write_file(directory_ / name, content);
     }
-    write_checkpoint(directory_ / mission_file::checkpoint, resolved_, *core_, recorder_);
+    write_checkpoint(directory_ / mission_file::checkpoint, resolved_, *core_, recorder_, oracle());
   }
   save_models();
   ranks_.finish();
@@ -157,6 +168,14 @@ void MissionRun::Run::fly(const Stopwatch& watch) {
              manifest_of(scenario_, *data_, pool_.num_threads(), watch, ranks_.traffic()).dump(1) + "\n");
   write_file(directory_ / mission_file::summary, summary_of(scenario_, headline()).dump(1) + "\n");
   write_report(directory_);
+}
+
+std::vector<double> MissionRun::Run::ask_oracle() {
+  if (!oracle_) {
+    return {};
+  }
+  return oracle_->accuracies(prepared_.field(),
+                             [&](double fraction) { tell("the oracle learns", fraction); });
 }
 
 void MissionRun::Run::save_models() const {

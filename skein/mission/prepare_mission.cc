@@ -85,6 +85,13 @@ void PreparedMission::build_leaders() {
       *trainer_, pool_);
 }
 
+Oracle PreparedMission::oracle() {
+  return {
+      {.data = &data_->train, .pools = &pools_, .num_clusters = world_.clusters.size(), .seed = world_.seed},
+      initial_model(scenario_, network_),
+      workspaces_};
+}
+
 CoreNetwork PreparedMission::start(Planner& planner, Field& field, Fleet& fleet) {
   std::vector<double> drifts;
   for (std::size_t c = 0; c < world_.clusters.size(); ++c) {

@@ -19,6 +19,7 @@
 #include "skein/simulation/core_network.h"
 #include "skein/simulation/data_field.h"
 #include "skein/simulation/local_fleet.h"
+#include "skein/simulation/oracle.h"
 #include "skein/world/world.h"
 
 namespace skein {
@@ -40,6 +41,8 @@ class PreparedMission {
   [[nodiscard]] Fleet& fleet() { return *fleet_; }
   // For planners: with tables that the offloader has solved, unless the scenario gives a file.
   [[nodiscard]] const std::shared_ptr<const Environment>& environment() const { return environment_; }
+  // Beside a mission, at the process that has all data.
+  [[nodiscard]] Oracle oracle();
   // One at a time: it works on this object's field. Field and fleet are this process's own, or stand for
   // those of several.
   [[nodiscard]] CoreNetwork start(Planner& planner, Field& field, Fleet& fleet);

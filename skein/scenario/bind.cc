@@ -22,6 +22,9 @@ void bind_run(Fields& f, RunOptions& o) {
           "same seed, same bits; --seed overrides");
   f.whole("sequences", o.sequences, {.low = 1, .high = 1000000, .whole = true},
           "training sequences of the mission");
+  f.flag("oracle", o.oracle,
+         "measure beside the mission what accuracy is possible: a global model of unlimited data that knows "
+         "each cluster's true mix of labels");
 }
 
 void bind_label_sets(Fields& f, std::vector<std::vector<std::size_t>>& sets) {

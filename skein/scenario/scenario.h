@@ -24,6 +24,7 @@ struct RunOptions {
   std::string name = "mission";
   std::size_t seed = 1;
   std::size_t sequences = 20;
+  bool oracle = false;  // beside the mission: what accuracy is possible
 };
 
 // Where data comes from, who collects which part of it, and how much a device keeps.

@@ -50,6 +50,7 @@ class DataField final : public Field {
   [[nodiscard]] std::shared_ptr<const FeatureDrift> feature_drift(std::size_t cluster) const override {
     return feature_drifts_[cluster];
   }
+  [[nodiscard]] LabelMix label_mix(std::size_t cluster) const override { return drifts_[cluster].mix; }
   std::vector<ModelScore> scores(std::span<const ClusterModel> models) override;
   std::vector<double> squared_meta_gradients(std::span<const ClusterModel> models) override;
   std::vector<double> hand_over(std::span<const std::size_t> clusters, std::vector<Model> models) override;

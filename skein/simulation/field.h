@@ -55,6 +55,8 @@ class Field {
                                                                     std::uint64_t round) const = 0;
   // How a cluster's features have drifted up to now; nullptr: they have not.
   [[nodiscard]] virtual std::shared_ptr<const FeatureDrift> feature_drift(std::size_t cluster) const = 0;
+  // How labels are distributed at a cluster now. No UAV knows.
+  [[nodiscard]] virtual LabelMix label_mix(std::size_t cluster) const = 0;
   // Each model on its cluster's data of now: fresh samples, of its present mix and features.
   virtual std::vector<ModelScore> scores(std::span<const ClusterModel> models) = 0;
   // The squared norm of each model's meta-gradient on what its cluster's devices hold now.

@@ -99,6 +99,7 @@ class MissionRanks::SharedField final : public Field {
                                                             std::uint64_t round) const override {
     return own_.offload(device, shares, round);
   }
+  [[nodiscard]] LabelMix label_mix(std::size_t cluster) const override { return own_.label_mix(cluster); }
   [[nodiscard]] std::shared_ptr<const FeatureDrift> feature_drift(std::size_t cluster) const override {
     return own_.feature_drift(cluster);
   }

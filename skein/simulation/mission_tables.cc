@@ -90,6 +90,11 @@ Columns<ClusterRow> make_cluster_columns() {
       {"age_sequences", [](Row r) { return r.own().age; }},
       {"accuracy_before_percent", [](Row r) { return 100.0 * r.own().accuracy_before; }},
       {"accuracy_after_percent", [](Row r) { return 100.0 * r.own().accuracy_after; }},
+      {"oracle_accuracy_percent",
+       [](Row r) {
+         const Maybe accuracy = r.own().oracle_accuracy;
+         return accuracy ? Maybe(100.0 * *accuracy) : Maybe();
+       }},
       {"loss_before_nats", [](Row r) { return r.own().loss_before; }},
       {"loss_after_nats", [](Row r) { return r.own().loss_after; }},
       {"drift", [](Row r) { return r.own().drift; }},

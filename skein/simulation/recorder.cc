@@ -48,11 +48,12 @@ void MissionRecorder::each_field(Recorder& recorder, const Visit& visit) {
   auto& [tables, events, tensorboard] = recorder.texts_;
   auto& [sequences, clusters, swarms, energy] = tables;
   visit(sequences, clusters, swarms, energy, events, tensorboard, recorder.legs_);
-  auto& [accuracy_seconds, last_accuracy, age, reward, distance, data, model, shortfall, num_sequences,
-         recharges, visits, idle_visits, below_threshold, messages, refused, faults, rejected, unreachable] =
-      recorder.sums_;
-  visit(accuracy_seconds, last_accuracy, age, reward, distance, data, model, shortfall, num_sequences,
-        recharges, visits, idle_visits, below_threshold, messages, refused, faults, rejected, unreachable);
+  auto& [accuracy_seconds, last_accuracy, oracle_seconds, age, reward, distance, data, model, shortfall,
+         num_sequences, recharges, visits, idle_visits, below_threshold, messages, refused, faults, rejected,
+         unreachable] = recorder.sums_;
+  visit(accuracy_seconds, last_accuracy, oracle_seconds, age, reward, distance, data, model, shortfall,
+        num_sequences, recharges, visits, idle_visits, below_threshold, messages, refused, faults, rejected,
+        unreachable);
 }
 
 MissionRecorder::MissionRecorder(const World& world)
@@ -88,6 +89,11 @@ void MissionRecorder::add_clusters(const SequenceRecord& record) {
     sums_.accuracy_seconds[c] +=
         cluster.accuracy_before * (until - record.start_s) + cluster.accuracy_after * (record.end_s - until);
     sums_.last_accuracy[c] = cluster.accuracy_after;
+    if (cluster.oracle_accuracy) {
+      sums_.oracle_seconds =
+          std::max(sums_.oracle_seconds, 0.0) + *cluster.oracle_accuracy * (record.end_s - record.start_s) /
+                                                    static_cast<double>(record.clusters.size());
+    }
     sums_.visits += cluster.visited ? 1 : 0;
   }
 }
@@ -117,6 +123,9 @@ Headline MissionRecorder::headline(const State& state) const {
   h.mean_accuracy = sum(sums_.accuracy_seconds) / clusters / duration;
   h.worst_accuracy = *std::ranges::min_element(sums_.accuracy_seconds) / duration;
   h.last_accuracy = sum(sums_.last_accuracy) / clusters;
+  if (sums_.oracle_seconds >= 0.0) {
+    h.oracle_accuracy = sums_.oracle_seconds / duration;
+  }
   h.mean_age = sums_.age / sequences;
   h.energy_j = to_energy(state.ledger.total_spent()).si();
   for (const EnergyKind kind : all_energy_kinds) {

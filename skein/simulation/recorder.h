@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,9 @@ struct Headline {
   double mean_accuracy = 0.0;   // of clusters' models on their data, averaged over clusters and time
   double worst_accuracy = 0.0;  // of the cluster with the least, averaged over time
   double last_accuracy = 0.0;   // over clusters, at the end
-  double mean_age = 0.0;        // sequences since a cluster was visited, averaged over clusters and sequences
-  double energy_j = 0.0;        // of UAVs and devices
+  std::optional<double> oracle_accuracy{};  // as mean_accuracy, of an oracle's models, if there was one
+  double mean_age = 0.0;  // sequences since a cluster was visited, averaged over clusters and sequences
+  double energy_j = 0.0;  // of UAVs and devices
   std::map<std::string, double> energy_by_kind_j{};
   double recharged_j = 0.0;
   std::size_t recharges = 0;
@@ -71,6 +73,7 @@ class MissionRecorder {
   struct Sums {
     std::vector<double> accuracy_seconds{};  // of each cluster
     std::vector<double> last_accuracy{};
+    double oracle_seconds = -1.0;  // mean over clusters; below 0: no oracle
     double age = 0.0, reward = 0.0, distance_m = 0.0, data_bits = 0.0, model_bits = 0.0, shortfall_j = 0.0;
     std::uint64_t sequences = 0, recharges = 0, visits = 0, idle_visits = 0, below_threshold = 0,
                   messages = 0, refused_messages = 0, faults = 0, rejected_updates = 0,

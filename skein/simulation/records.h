@@ -44,10 +44,11 @@ struct SwarmRecord {
 
 struct ClusterRecord {
   bool visited = false;
-  double handed_over_s = 0.0;    // when it got its new model, if visited
-  double age = 0.0;              // sequences since it was visited, at the end
-  double accuracy_before = 0.0;  // of its model on its data of this sequence, 0 to 1
-  double accuracy_after = 0.0;   // the same with the model it has at the end
+  double handed_over_s = 0.0;               // when it got its new model, if visited
+  double age = 0.0;                         // sequences since it was visited, at the end
+  double accuracy_before = 0.0;             // of its model on its data of this sequence, 0 to 1
+  double accuracy_after = 0.0;              // the same with the model it has at the end
+  std::optional<double> oracle_accuracy{};  // of an oracle's model on its data, if there is one
   double loss_before = 0.0;
   double loss_after = 0.0;
   std::optional<double>

@@ -113,6 +113,36 @@ TEST_F(MissionRuns, TellsWhoListensHowFarItIs) {
   EXPECT_THAT(details, Contains(HasSubstr("3 of 3 | ")));
 }
 
+// With features that drift, it learns in every sequence; all else is as without it.
+TEST_F(MissionRuns, MeasureWhatIsPossible) {
+  const auto scenario = [](const char* oracle) {
+    return load_scenario(SKEIN_SOURCE_DIR "/scenarios/smoke.toml",
+                         {.settings = {"run.sequences=2", "planning.planner=myopic", oracle,
+                                       "drift.rotation_deg={start={uniform=[-5,5]}}"}});
+  };
+  MissionRun with(scenario("run.oracle=true"), at("with"), {.num_threads = 2});
+  with.run();
+  MissionRun without(scenario("run.oracle=false"), at("without"), {.num_threads = 1});
+  without.run();
+  ASSERT_TRUE(with.headline().oracle_accuracy.has_value());
+  EXPECT_GT(*with.headline().oracle_accuracy, with.headline().mean_accuracy);
+  EXPECT_LE(*with.headline().oracle_accuracy, 1.0);
+  EXPECT_FALSE(without.headline().oracle_accuracy.has_value());
+  EXPECT_FALSE(read_json(at("without") / mission_file::summary).contains("oracle_accuracy_percent"));
+  EXPECT_EQ(files("with").at("sequences.csv"), files("without").at("sequences.csv"));
+  EXPECT_EQ(files("with").at("models/global.safetensors"), files("without").at("models/global.safetensors"));
+
+  const auto stop = [](std::string_view stage, double fraction, std::string_view) {
+    if (stage == "training sequences" && fraction > 0.6) {
+      throw std::runtime_error("stopped");
+    }
+  };
+  EXPECT_THROW(MissionRun(scenario("run.oracle=true"), at("cut"), {.num_threads = 1, .progress = stop}).run(),
+               std::runtime_error);
+  MissionRun(scenario("run.oracle=true"), at("cut"), {.num_threads = 1}).resume();
+  EXPECT_EQ(files("cut"), files("with"));
+}
+
 // Stays where it is.
 class Idle final : public Planner {
  public:

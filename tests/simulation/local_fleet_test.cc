@@ -44,6 +44,7 @@ class NumberedField final : public Field {
   [[nodiscard]] std::shared_ptr<const FeatureDrift> feature_drift(std::size_t /*cluster*/) const override {
     return nullptr;
   }
+  [[nodiscard]] LabelMix label_mix(std::size_t /*cluster*/) const override { return {1.0}; }
   std::vector<ModelScore> scores(std::span<const ClusterModel> models) override {
     return std::vector<ModelScore>(models.size());
   }
