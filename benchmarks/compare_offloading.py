@@ -3,9 +3,10 @@
 
     scripts/benchmark-offloading [--quick] [--seconds S] [--json FILE]
 
-builds the benchmark and runs this. Four parts:
+builds the benchmark and runs this. Five parts:
   one geometric program   the first condensed program of P, at 10/2/2, 50/4/2 and 200/8/4 devices/workers/coordinators
   all of P                our default, our Algorithm 1, Algorithm 1 on cvxopt (10/2/2), Ipopt on P from one start
+  price of time           P where hovering is paid for, against the same instances without
   growth                  one geometric program up to 800 devices: time per Newton step and variable
   verdicts                100 instances with random batteries, from ample to impossible, against Ipopt
 All times are processor time on one thread, medians over instances. cvxopt is left out where it takes too long: one
@@ -24,9 +25,11 @@ from peer_environment import environment
 
 HERE = pathlib.Path(__file__).resolve().parent
 INSTANCES = HERE.parent / "tests/reference/offloading_instances.jsonl"
+TIME_INSTANCES = HERE.parent / "tests/reference/offloading_time_instances.jsonl"
 SIZES = {"10/2/2": "r_10_2_2_", "50/4/2": "r_50_4_2_", "200/8/4": "r_200_8_4_"}
 GP_TARGETS = {"10/2/2": 80.0, "50/4/2": 300.0}  # times cvxopt's speed, at least
 WHOLE_TARGET = 400.0  # our default against Algorithm 1 on cvxopt, at 10/2/2
+TIME_RATIO = 1.5  # of the time for P with a price of time to that without, at most
 AGREEMENT = 1e-6  # of optima, relative
 GROWTH = [50, 100, 200, 400, 800]
 GROWTH_EXPONENT = 1.15  # of the time per Newton step in the number of variables, at most
@@ -131,6 +134,19 @@ def whole_problem(report, ours, peer, names, quick):
             report.check(f"{times:.0f} times the speed of Algorithm 1 on cvxopt, at least {WHOLE_TARGET:g}", times >= WHOLE_TARGET)
 
 
+def price_of_time(report, binary, seconds):
+    ours = Program([binary, "--instances", str(TIME_INSTANCES), "--seconds", str(seconds)])
+    names = [json.loads(line)["name"] for line in TIME_INSTANCES.read_text().splitlines()]
+    priced = [ours.ask("newton", name) for name in names]
+    free = [ours.ask("without_price", name) for name in names]
+    ours.close()
+    ratio = sum(a["seconds"] for a in priced) / sum(a["seconds"] for a in free)
+    print(f"\nA price of time, {len(names)} instances (ms, median)\n  {ms(median(priced, 'seconds'))} with, {ms(median(free, 'seconds'))} without")
+    report.numbers["price of time"] = {"with": priced, "without": free}
+    report.check("results all have a certificate", all(a["status"] == "solved" for a in priced))
+    report.check(f"{ratio:.2f} times the time without, at most {TIME_RATIO:g}", ratio <= TIME_RATIO)
+
+
 def growth(report, ours):
     print("\nGrowth, one geometric program\n devices  variables  steps         ms  us per step and variable")
     from math import log
@@ -171,6 +187,7 @@ def main():
     report = Report()
     one_program(report, ours, peer, names, arguments.quick)
     whole_problem(report, ours, peer, names, arguments.quick)
+    price_of_time(report, arguments.binary, arguments.seconds)
     growth(report, ours)
     verdicts(report, ours)
     ours.close()

@@ -229,6 +229,12 @@ Json answer(const std::map<std::string, OffloadingInstance>& instances, const st
   if (command == "newton") {
     return solve_p(NewtonOffloader(), p, budget);
   }
+  if (command == "without_price") {
+    OffloadingInstance free = p;
+    free.hover_power = 0.0;
+    free.uav_hover_power.clear();
+    return solve_p(NewtonOffloader(), free, budget);
+  }
   if (command == "algorithm_1") {
     return solve_p(CondensedOffloader({.tolerance = 1e-5}), p, budget);
   }

@@ -59,9 +59,9 @@ class RoundCheck {
         workers_(p_.num_workers()),
         uavs_(p_.num_uavs()),
         total_(p_.total_data()),
-        weight_(p_.learning_weight / whole.objective),
-        cost_((1.0 - p_.learning_weight) / whole.objective),
-        limit_(p_.local_time_limit),
+        weight_(p_.weight_of_learning() / whole.objective),
+        cost_(p_.weight_of_energy() / whole.objective),
+        limit_(p_.prices_time() ? e_.round_time : p_.local_time_limit),
         delta_(std::accumulate(e_.processed.begin(), e_.processed.end(), 0.0)),
         by_data_(workers_, 0.0),
         relay_(m_.relay),
@@ -88,6 +88,9 @@ class RoundCheck {
         check_coordinator(u);
       }
     }
+    if (p_.prices_time()) {
+      check_round_time();
+    }
     for (const LimitUse& use : e_.limits) {
       check_limit_of_round(use);
     }
@@ -97,31 +100,22 @@ class RoundCheck {
  private:
   // A worker's mini-batches and its processor; leaves the gradient by its data.
   void check_worker(std::size_t j) {
-    const SwarmBoundCoefficients& k = p_.bound;
     const std::array<double, 3>& alpha = x_.alpha[j];
     const double all = alpha[0] + alpha[1] + alpha[2];
     const double data = e_.data[j];
     const double clock = x_.clock[j];
-    const double batches = 1.0 / alpha[1] + k.c / alpha[0];
-    const double few = k.b > 0.0 ? k.b / data : 0.0;
-    const double bracket = k.gradient_error_weight * (k.a / alpha[2] + batches * (few / alpha[2] + k.d)) +
-                           k.mismatch_weight * (k.a + (1.0 + k.c) * (k.d + few));
-    const double bracket_by_data =
-        -few / data * (k.gradient_error_weight * batches / alpha[2] + k.mismatch_weight * (1.0 + k.c));
+    const LearningBracket bracket = learning_bracket(p_, alpha, data);
     const double joules = p_.local_period * p_.capacitance_cycles[j] / 2.0 * clock * clock;  // of a point
     const double seconds = p_.local_period * p_.cycles[j] / clock;
     const double per_point =
         cost_ * joules + m_.time[j] * seconds / limit_ + m_.energy[j] * joules / std::max(budget_[j], 1e-300);
-    by_data_[j] = weight_ * (all / delta_ * bracket_by_data - e_.learning / delta_ * all) + all * per_point +
+    by_data_[j] = weight_ * (all / delta_ * bracket.by_data - e_.learning / delta_ * all) + all * per_point +
                   m_.buffer[j] / p_.buffer[j];
     // By alpha: of A_j times the bracket, less what more data processed brings.
-    const double s1 = k.gradient_error_weight;
-    const double inner[3] = {-s1 * k.c / (alpha[0] * alpha[0]) * (few / alpha[2] + k.d),
-                             -s1 / (alpha[1] * alpha[1]) * (few / alpha[2] + k.d),
-                             -s1 / (alpha[2] * alpha[2]) * (k.a + batches * few)};
     for (std::size_t n = 0; n < 3; ++n) {
       const double gradient =
-          weight_ / delta_ * (bracket + all * inner[n] - e_.learning * data) + data * per_point;
+          weight_ / delta_ * (bracket.value + all * bracket.by_alpha[n] - e_.learning * data) +
+          data * per_point;
       worsen(result_.kkt_residual, projected_step(alpha[n], restrictions_.least_alpha, 1.0, gradient));
     }
     if (!restrictions_.full_clock) {
@@ -194,6 +188,32 @@ class RoundCheck {
     worsen(result_.complementarity, relay_[h] * std::abs(e_.data[u] / total_ - relayed));
   }
 
+  // By what the round lasts, in units of it: hovering costs, and everybody has more time.
+  void check_round_time() {
+    double power = p_.hover_power;
+    double batteries = 0.0;
+    for (std::size_t u = 0; u < uavs_; ++u) {
+      const double own = x_.is_idle(u) ? 0.0 : p_.hover_power_of(u);
+      power += own;
+      batteries += own > 0.0 ? m_.energy[u] * own / std::max(budget_[u], 1e-300) : 0.0;
+    }
+    const double gradient =
+        limit_ * (cost_ * power + batteries) - std::accumulate(m_.time.begin(), m_.time.end(), 0.0);
+    const double longest = p_.local_time_limit / limit_;
+    worsen(result_.kkt_residual, projected_step(1.0, 0.0, longest, gradient));
+    at_time_limit_ = longest < 1.0 + tight && gradient < -tight;
+  }
+
+  // Who takes as long as the round lasts has no slack; the limit binds where the round could last longer.
+  void check_time(const LimitUse& use, double multiplier) {
+    const double of_round = use.used * p_.local_time_limit / limit_;
+    worsen(result_.complementarity, multiplier * std::abs(1.0 - of_round));
+    worsen(result_.kkt_residual, -multiplier);
+    if (at_time_limit_ && of_round > 1.0 - tight && multiplier > tight) {
+      add_binding(use, result_);
+    }
+  }
+
   void check_limit_of_round(const LimitUse& use) {
     switch (use.kind) {
       case LimitKind::device_share:
@@ -208,7 +228,11 @@ class RoundCheck {
         check_limit(use, m_.buffer[use.index], result_);
         break;
       case LimitKind::time:
-        check_limit(use, m_.time[use.index], result_);
+        if (p_.prices_time()) {
+          check_time(use, m_.time[use.index]);
+        } else {
+          check_limit(use, m_.time[use.index], result_);
+        }
         break;
       case LimitKind::energy:
         return;  // of all rounds together
@@ -228,10 +252,11 @@ class RoundCheck {
   double total_;                 // points of all devices
   double weight_;                // of learning
   double cost_;                  // of a joule
-  double limit_;                 // s
+  double limit_;                 // s: of the time limits, or what the round lasts where that has a price
   double delta_;                 // points that are processed
   std::vector<double> by_data_;  // the gradient by each worker's data
   std::vector<double> relay_;    // each coordinator's multiplier
+  bool at_time_limit_ = false;   // the round would better last longer
   ReducedCosts reduced_;
 };
 
@@ -340,14 +365,16 @@ void polish(const OffloadingInstance& p, const OffloadRestrictions& restrictions
       }
     }
   }
-  // Processors: as fast as the time asks and no faster, since that costs energy and brings nothing.
+  // Processors: as fast as the time asks and no faster, since that costs energy and brings nothing. Where
+  // time has a price the method has weighed that, too.
   for (int pass = 0; pass < 2; ++pass) {
     const OffloadEvaluation e = evaluate(p, x);
     for (std::size_t j = 0; j < workers; ++j) {
       const double left = p.local_time_limit - e.gathering_time[j];
       const double needed = left > 0.0 ? e.processing_time[j] * x.clock[j] / left : p.most_clock[j];
       if (!restrictions.full_clock) {
-        x.clock[j] = std::clamp(needed, p.least_clock[j], p.most_clock[j]);
+        x.clock[j] = std::clamp(p.prices_time() ? std::max(needed, x.clock[j]) : needed, p.least_clock[j],
+                                p.most_clock[j]);
       }
       for (double& alpha : x.alpha[j]) {
         alpha = std::clamp(alpha, restrictions.least_alpha, 1.0);

@@ -24,7 +24,8 @@ OffloadCertificate certify(std::span<const OffloadingInstance> rounds,
                            const OffloadRestrictions& restrictions);
 
 // Makes a decision of an interior-point method exact: shares are from 0 to 1 and sums above their limit are
-// scaled down, nothing is sent to who relays nothing, processors run as fast as the time asks. What remains
+// scaled down, nothing is sent to who relays nothing, processors run as fast as the time asks (the limit, or
+// what the round lasts where that has a price). What remains
 // violated is rounding.
 void polish(const OffloadingInstance& instance, const OffloadRestrictions& restrictions,
             OffloadDecision& decision);

@@ -12,18 +12,6 @@
 namespace skein {
 namespace {
 
-// Those with some battery and buffer; of others there is no logarithm.
-std::vector<std::size_t> open_coordinators(const OffloadingInstance& instance) {
-  std::vector<std::size_t> open;
-  for (std::size_t h = 0; h < instance.num_coordinators(); ++h) {
-    const std::size_t u = instance.num_workers() + h;
-    if (instance.energy_budget[u] > 0.0 && instance.buffer[u] > 0.0) {
-      open.push_back(h);
-    }
-  }
-  return open;
-}
-
 // Polished; shares at their least stand for zero, unless a worker needs them: its bound knows no zero.
 OffloadDecision without_floors(const OffloadingInstance& instance, const OffloadRestrictions& restrictions,
                                double least_share, OffloadDecision decision) {
@@ -40,15 +28,6 @@ OffloadDecision without_floors(const OffloadingInstance& instance, const Offload
 
 }  // namespace
 
-OffloadResult CondensedOffloader::solve_without_closed(const OffloadingInstance& instance,
-                                                       const std::vector<std::size_t>& open) const {
-  const std::vector<std::size_t> workers = all_indices(instance.num_workers());
-  const OffloadingInstance smaller = with_uavs(instance, workers, open);
-  OffloadResult result = solve({&smaller, 1}, nullptr);
-  put_among_all_uavs({&instance, 1}, workers, open, result);
-  return result;
-}
-
 OffloadResult CondensedOffloader::solve(std::span<const OffloadingInstance> rounds,
                                         const OffloadResult* previous) const {
   if (rounds.size() > 1) {
@@ -60,9 +39,10 @@ OffloadResult CondensedOffloader::solve(std::span<const OffloadingInstance> roun
     return result;
   }
   const OffloadingInstance& instance = rounds.front();
-  if (const std::vector<std::size_t> open = open_coordinators(instance);
+  // Of those that are closed there is no logarithm.
+  if (const std::vector<std::size_t> open = open_coordinators(rounds);
       open.size() < instance.num_coordinators()) {
-    return solve_without_closed(instance, open);
+    return solve_without_closed(*this, rounds, open);
   }
   const OffloadRestrictions restrictions{.least_alpha = options_.least_share};
   const bool warm = previous != nullptr && !previous->decisions.empty();
@@ -112,6 +92,7 @@ OffloadResult CondensedOffloader::solve(std::span<const OffloadingInstance> roun
                       ? OffloadStatus::solved
                       : OffloadStatus::feasible;
   result.workers = all_indices(instance.num_workers());
+  result.coordinators = all_indices(instance.num_coordinators());
   return result;
 }
 

@@ -30,8 +30,6 @@ class CondensedOffloader final : public Offloader {
                                     const OffloadResult* previous) const override;
 
  private:
-  [[nodiscard]] OffloadResult solve_without_closed(const OffloadingInstance& instance,
-                                                   const std::vector<std::size_t>& open) const;
   CondensedOptions options_;
 };
 

@@ -63,6 +63,9 @@ void CondensedProgram::add_variables(double least_share) {
     add("least ratio", j, 0, 0.0, HUGE_VAL);
   }
   delta_ = add("processed", 0, 0, 0.0, HUGE_VAL);
+  if (instance_.prices_time()) {
+    time_ = add("time", 0, 0, 0.0, instance_.local_time_limit);
+  }
 }
 
 void CondensedProgram::add_constraints() {
@@ -105,23 +108,24 @@ void CondensedProgram::add_constraints() {
     constrain("relayed by coordinator", h, sent);
   }
   first_time_ = program_.constraints.size();
+  // Of the limit, or of what the round lasts where that has a price.
+  const double limit = p.prices_time() ? 1.0 : p.local_time_limit;
   for (std::size_t u = 0; u < uavs_; ++u) {
     Posynomial time;
     for (std::size_t i = 0; i < devices_; ++i) {
       if (p.device_data[i] > 0.0) {
-        time += x(rho(i, u)) *
-                Monomial(p.device_data[i] * p.point_bits / (p.device_rate(i, u) * p.local_time_limit));
+        time += x(rho(i, u)) * Monomial(p.device_data[i] * p.point_bits / (p.device_rate(i, u) * limit));
       }
     }
     if (u < workers_) {
       for (std::size_t h = 0; h < coordinators_; ++h) {
         time += x(varrho(h, u)) * x(most_data_ + workers_ + h) *
-                Monomial(p.point_bits / (p.coordinator_rate(h, u) * p.local_time_limit));
+                Monomial(p.point_bits / (p.coordinator_rate(h, u) * limit));
       }
       time += x(most_ratio_ + u) * x(most_data_ + u) / x(clock(u)) *
-              Monomial(p.local_period * p.cycles[u] / p.local_time_limit);
+              Monomial(p.local_period * p.cycles[u] / limit);
     }
-    constrain("time of UAV", u, time);
+    constrain("time of UAV", u, p.prices_time() ? time / x(time_) : time);
   }
   first_energy_ = program_.constraints.size();
   for (std::size_t u = 0; u < uavs_; ++u) {
@@ -137,13 +141,52 @@ void CondensedProgram::add_constraints() {
             Monomial(p.point_bits * p.coordinator_power[h] / (p.coordinator_rate(h, j) * p.energy_budget[u]));
       }
     }
+    if (p.hover_power_of(u) > 0.0) {
+      energy += x(time_) * Monomial(p.hover_power_of(u) / p.energy_budget[u]);
+    }
     constrain("battery of UAV", u, energy);
   }
 }
 
+void CondensedProgram::add_learning(std::size_t j) {
+  const OffloadingInstance& p = instance_;
+  const auto x = [](std::size_t variable) { return Monomial::of(variable); };
+  const auto add = [&](double coefficient, const Monomial& term) {
+    if (coefficient > 0.0) {
+      program_.objective += term * Monomial(coefficient);
+    }
+  };
+  const Monomial weight = x(most_ratio_ + j) / x(delta_);
+  if (p.accuracy) {
+    const AccuracyLoss& k = *p.accuracy;
+    const double q = k.training_exponent;
+    const double factor = p.weight_of_learning() * k.training_loss / 3.0 *
+                          std::pow(k.training_points / (3.0 * p.local_rounds * p.local_period), q);
+    for (std::size_t n = 0; n < 3; ++n) {
+      add(factor, weight * Monomial::of(most_data_ + j, 1.0 - q) * Monomial::of(alpha(j, n), -q));
+    }
+    add(p.weight_of_learning() * k.data_loss * std::pow(k.data_points, k.data_exponent),
+        weight * Monomial::of(most_data_ + j, 1.0 - k.data_exponent));
+    return;
+  }
+  const SwarmBoundCoefficients& k = p.bound;
+  const double s1 = p.weight_of_learning() * k.gradient_error_weight;
+  const double s2 = p.weight_of_learning() * k.mismatch_weight;
+  const Monomial few = weight / x(least_data_ + j);
+  const Monomial a1 = x(alpha(j, 0));
+  const Monomial a2 = x(alpha(j, 1));
+  const Monomial a3 = x(alpha(j, 2));
+  add(s1 * k.a, weight / a3);
+  add(s1 * k.d, weight / a2);
+  add(s1 * k.d * k.c, weight / a1);
+  add(s1 * k.b, few / (a2 * a3));
+  add(s1 * k.b * k.c, few / (a1 * a3));
+  add(s2 * (k.a + k.d * (1.0 + k.c)), weight);
+  add(s2 * k.b * (1.0 + k.c), few);
+}
+
 void CondensedProgram::add_objective() {
   const OffloadingInstance& p = instance_;
-  const SwarmBoundCoefficients& k = p.bound;
   const auto x = [](std::size_t variable) { return Monomial::of(variable); };
   Posynomial& objective = program_.objective;
   const auto add = [&](double coefficient, const Monomial& term) {
@@ -151,24 +194,14 @@ void CondensedProgram::add_objective() {
       objective += term * Monomial(coefficient);
     }
   };
-  const double s1 = p.learning_weight * k.gradient_error_weight;
-  const double s2 = p.learning_weight * k.mismatch_weight;
-  const double cost = 1.0 - p.learning_weight;
+  const double cost = p.weight_of_energy();
   for (std::size_t j = 0; j < workers_; ++j) {
-    const Monomial weight = x(most_ratio_ + j) / x(delta_);
-    const Monomial few = weight / x(least_data_ + j);
-    const Monomial a1 = x(alpha(j, 0));
-    const Monomial a2 = x(alpha(j, 1));
-    const Monomial a3 = x(alpha(j, 2));
-    add(s1 * k.a, weight / a3);
-    add(s1 * k.d, weight / a2);
-    add(s1 * k.d * k.c, weight / a1);
-    add(s1 * k.b, few / (a2 * a3));
-    add(s1 * k.b * k.c, few / (a1 * a3));
-    add(s2 * (k.a + k.d * (1.0 + k.c)), weight);
-    add(s2 * k.b * (1.0 + k.c), few);
+    add_learning(j);
     add(cost * p.local_period * p.capacitance_cycles[j] / 2.0,
         x(most_ratio_ + j) * x(most_data_ + j) * Monomial::of(clock(j), 2.0));
+  }
+  if (p.prices_time()) {
+    add(cost * p.whole_hover_power(), x(time_));
   }
   for (std::size_t i = 0; i < devices_; ++i) {
     for (std::size_t u = 0; u < uavs_; ++u) {
@@ -262,6 +295,9 @@ std::vector<double> CondensedProgram::point_of(const OffloadDecision& decision) 
     values[most_data_ + u] = values[least_data_ + u] = data[u];
   }
   values[delta_] = processed;
+  if (instance_.prices_time()) {
+    put(time_, evaluate(instance_, decision).round_time);
+  }
   return values;
 }
 

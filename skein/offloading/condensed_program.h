@@ -41,6 +41,7 @@ class CondensedProgram {
   void add_variables(double least_share);
   void add_constraints();
   void add_objective();
+  void add_learning(std::size_t worker);
   void add_denominators();
 
   const OffloadingInstance& instance_;
@@ -48,6 +49,7 @@ class CondensedProgram {
   std::size_t first_alpha_ = 0;
   std::size_t most_data_ = 0, most_ratio_ = 0;                // where it costs
   std::size_t least_data_ = 0, least_ratio_ = 0, delta_ = 0;  // where it gains
+  std::size_t time_ = 0;                                      // what the round lasts, where that has a price
   std::size_t first_share_ = 0, first_relay_ = 0, first_time_ = 0, first_energy_ = 0;
   std::vector<gp::Posynomial> denominators_;  // what the condensed variables stand for
   std::vector<std::size_t> condensed_variables_;

@@ -16,19 +16,48 @@ struct Term {
   double exponents[4];
 };
 
-std::array<Term, 7> learning_terms(const SwarmBoundCoefficients& k, double inverse_data,
-                                   const double (&alpha)[3]) {
+// At most seven; those that are missing are worth nothing.
+struct Terms {
+  std::array<Term, 7> list{};
+  std::size_t count = 0;
+
+  [[nodiscard]] std::span<const Term> all() const { return {list.data(), count}; }
+};
+
+Terms accuracy_terms(const OffloadingInstance& p, double data, const double (&alpha)[3]) {
+  const AccuracyLoss& k = *p.accuracy;
+  const double q = k.training_exponent;
+  const double factor = k.training_loss / 3.0 *
+                        std::pow(k.training_points / (3.0 * p.local_rounds * p.local_period), q) *
+                        std::pow(data, 1.0 - q);
+  return {.list = {{
+              {factor * std::pow(alpha[0], -q), {1.0 - q, -q, 0, 0}},
+              {factor * std::pow(alpha[1], -q), {1.0 - q, 0, -q, 0}},
+              {factor * std::pow(alpha[2], -q), {1.0 - q, 0, 0, -q}},
+              {k.data_loss * std::pow(k.data_points, k.data_exponent) * std::pow(data, 1.0 - k.data_exponent),
+               {1.0 - k.data_exponent, 0, 0, 0}},
+          }},
+          .count = 4};
+}
+
+Terms learning_terms(const OffloadingInstance& p, double data, const double (&alpha)[3]) {
+  if (p.accuracy) {
+    return accuracy_terms(p, data, alpha);
+  }
+  const SwarmBoundCoefficients& k = p.bound;
   const double s1 = k.gradient_error_weight;
   const double s2 = k.mismatch_weight;
-  return {{
-      {s1 * k.a / alpha[2], {0, 0, 0, -1}},
-      {s1 * k.d / alpha[1], {0, 0, -1, 0}},
-      {s1 * k.d * k.c / alpha[0], {0, -1, 0, 0}},
-      {s1 * k.b * inverse_data / (alpha[1] * alpha[2]), {-1, 0, -1, -1}},
-      {s1 * k.b * k.c * inverse_data / (alpha[0] * alpha[2]), {-1, -1, 0, -1}},
-      {s2 * (k.a + k.d * (1.0 + k.c)), {0, 0, 0, 0}},
-      {s2 * k.b * (1.0 + k.c) * inverse_data, {-1, 0, 0, 0}},
-  }};
+  const double inverse_data = 1.0 / data;
+  return {.list = {{
+              {s1 * k.a / alpha[2], {0, 0, 0, -1}},
+              {s1 * k.d / alpha[1], {0, 0, -1, 0}},
+              {s1 * k.d * k.c / alpha[0], {0, -1, 0, 0}},
+              {s1 * k.b * inverse_data / (alpha[1] * alpha[2]), {-1, 0, -1, -1}},
+              {s1 * k.b * k.c * inverse_data / (alpha[0] * alpha[2]), {-1, -1, 0, -1}},
+              {s2 * (k.a + k.d * (1.0 + k.c)), {0, 0, 0, 0}},
+              {s2 * k.b * (1.0 + k.c) * inverse_data, {-1, 0, 0, 0}},
+          }},
+          .count = 7};
 }
 
 }  // namespace
@@ -36,10 +65,10 @@ std::array<Term, 7> learning_terms(const SwarmBoundCoefficients& k, double inver
 // w Q / Delta with Q = sum_j Q_j, and, where wanted, its derivatives: gradient over the round's core
 // variables, and the two parts of the Hessian as lower triangles.
 //   Q_j = A [ S1 (a/alpha3 + (1/alpha2 + c/alpha1)(d + b/(alpha3 D))) + S2 (a + d (1 + c) + b (1 + c)/D) ]
+// or, as a prediction of accuracy, A [ sum_n (e_n/3) (n_0/(3 K tau alpha_n))^q D^(1-q) + e_d d_0^p D^(1-p) ].
 double DirectProgram::learning(std::size_t round, const double* core_values, std::span<double> gradient,
                                std::span<double> convex, std::span<double> concave) const {
   const OffloadingInstance& p = rounds_[round];
-  const SwarmBoundCoefficients& k = p.bound;
   const std::size_t size = core_size * workers_;
   double total = 0.0;                     // Delta, in units of all data
   double sum = 0.0;                       // Q
@@ -48,12 +77,12 @@ double DirectProgram::learning(std::size_t round, const double* core_values, std
   for (std::size_t j = 0; j < workers_; ++j) {
     const double* y = core_values + j * core_size;
     const double data = std::exp(y[log_data]);
-    const double inverse_data = 1.0 / (data * total_data_[round]);
     const double alpha[3] = {std::exp(y[log_alpha]), std::exp(y[log_alpha + 1]), std::exp(y[log_alpha + 2])};
     const double all = alpha[0] + alpha[1] + alpha[2];
     total += all * data;
     const std::size_t base = j * core_size;
-    for (const Term& term : learning_terms(k, inverse_data, alpha)) {
+    const Terms terms = learning_terms(p, data * total_data_[round], alpha);
+    for (const Term& term : terms.all()) {
       for (std::size_t n = 0; n < 3; ++n) {
         const double value = term.value * alpha[n];
         sum += value;
@@ -77,7 +106,7 @@ double DirectProgram::learning(std::size_t round, const double* core_values, std
       }
     }
   }
-  const double factor = p.learning_weight / (total * total_data_[round]);
+  const double factor = p.weight_of_learning() / (total * total_data_[round]);
   if (gradient.empty()) {
     return factor * sum;
   }
@@ -127,9 +156,9 @@ double DirectProgram::values(std::span<const double> x, std::span<double> constr
       const double points = all * data * total_data_[r] * p.local_period;
       const double energy = points * p.capacitance_cycles[j] / 2.0 * clock * clock;
       constraints[r * workers_ + j] += data;
-      constraints[first + time_row(r, j)] += points * p.cycles[j] / (clock * p.local_time_limit);
+      constraints[first + time_row(r, j)] += points * p.cycles[j] / (clock * time_unit_[r]);
       constraints[first + energy_row(j)] += energy / rounds_.front().energy_budget[j];
-      objective += (1.0 - p.learning_weight) * energy;
+      objective += p.weight_of_energy() * energy;
     }
   }
   return objective / scale_;
@@ -178,10 +207,10 @@ void DirectProgram::derivatives(std::span<const double> x, std::span<const doubl
       const double energy_multiplier = multipliers[first + energy_row(j)];
       for (std::size_t n = 0; n < 3; ++n) {
         const double points = std::exp(y[log_alpha + n]) * data * total_data_[r] * p.local_period;
-        const double time_term = points * p.cycles[j] / (clock * p.local_time_limit);
+        const double time_term = points * p.cycles[j] / (clock * time_unit_[r]);
         const double joules = points * p.capacitance_cycles[j] / 2.0 * clock * clock;
         const double energy_term = joules / rounds_.front().energy_budget[j];
-        const double cost = (1.0 - p.learning_weight) * joules / scale_;
+        const double cost = p.weight_of_energy() * joules / scale_;
         const std::size_t variables[3] = {log_data, log_alpha + n, log_clock};
         const double time_exponents[3] = {1.0, 1.0, -1.0};
         const double energy_exponents[3] = {1.0, 1.0, 2.0};
@@ -207,12 +236,17 @@ void DirectProgram::fix_ends(const gp::InteriorPointResult& rough, const gp::Int
         upper_[i] = 0.0;
       }
     }
-    // Whole mini-batches likewise.
+    // Whole mini-batches likewise, and processors at either end where time has a price.
     for (std::size_t j = 0; j < workers_; ++j) {
-      for (std::size_t i = core(r, j) + log_alpha; i < core(r, j) + log_clock; ++i) {
+      const std::size_t clock = core(r, j) + log_clock;
+      for (std::size_t i = core(r, j) + log_alpha; i < clock + (prices_time_ ? 1 : 0); ++i) {
         if (precise.x[i] > -1e-3 && precise.x[i] > 0.3 * rough.x[i]) {
           lower_[i] = upper_[i];
         }
+      }
+      const double above = precise.x[clock] - lower_[clock];
+      if (prices_time_ && above < 1e-3 && above < 0.3 * (rough.x[clock] - lower_[clock])) {
+        upper_[clock] = lower_[clock];
       }
     }
     // A coordinator that receives nothing relays nothing, and the other way round; its limit is met with
@@ -268,6 +302,9 @@ std::vector<double> DirectProgram::point_of(std::span<const OffloadDecision> dec
       }
       x[at + log_clock] = std::log(decision.clock[j] / p.most_clock[j]);
     }
+    if (prices_time_) {
+      x[time(r)] = std::min(1.05 * evaluate(p, decision).round_time / time_unit_[r], upper_[time(r)]);
+    }
   }
   return x;
 }
@@ -304,6 +341,7 @@ LimitMultipliers DirectProgram::multipliers_of(const gp::InteriorPointResult& re
                                                double factor) const {
   LimitMultipliers multipliers;
   const double* const inequality = result.multipliers.data() + num_equalities();
+  const double lasts = prices_time_ ? result.x[time(round)] : 1.0;  // in the rows' unit
   for (std::size_t i = 0; i < devices_; ++i) {
     multipliers.device_share.push_back(factor * inequality[share_row(round, i)]);
   }
@@ -313,7 +351,7 @@ LimitMultipliers DirectProgram::multipliers_of(const gp::InteriorPointResult& re
   for (std::size_t u = 0; u < uavs_; ++u) {
     multipliers.buffer.push_back(factor * (u < workers_ ? result.upper_multipliers[core(round, u) + log_data]
                                                         : inequality[buffer_row(round, u - workers_)]));
-    multipliers.time.push_back(factor * inequality[time_row(round, u)]);
+    multipliers.time.push_back(factor * lasts * inequality[time_row(round, u)]);
     multipliers.energy.push_back(factor * inequality[energy_row(u)]);
   }
   return multipliers;

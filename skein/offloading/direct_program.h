@@ -3,6 +3,7 @@
 // Variables are flows, so that who sends nothing is a plain zero and all transport is linear:
 //   rho[i][u]       share of a device's data, 0 to 1
 //   relay[h][j]     data that a coordinator relays to a worker, in units of all data of the round
+//   time            what the round lasts, where that has a price, in a unit of its size
 // and logarithms of what multiplies: delta_j = log of a worker's data (in the same units), log alpha, log g.
 // The one equality says that a worker's data is what it is sent. The objective is convex in these but for the
 // logarithm of Delta, all that is processed; without its curvature a step is that of the condensed program.
@@ -20,8 +21,11 @@ namespace skein {
 
 class DirectProgram : public gp::SmoothProgram {
  public:
-  // Rounds have the same devices and UAVs; budgets are those of the first, for all of them together.
-  DirectProgram(std::span<const OffloadingInstance> rounds, const OffloadRestrictions& restrictions);
+  // Rounds have the same devices and UAVs; budgets are those of the first, for all of them together. Time
+  // units are seconds that rounds may last: as rows are scaled by them, better not far from what they do
+  // last.
+  DirectProgram(std::span<const OffloadingInstance> rounds, const OffloadRestrictions& restrictions,
+                std::span<const double> time_units = {});
 
   [[nodiscard]] std::size_t num_equalities() const override { return rounds_.size() * workers_; }
   [[nodiscard]] std::size_t num_inequalities() const override { return num_inequalities_; }
@@ -38,7 +42,7 @@ class DirectProgram : public gp::SmoothProgram {
   [[nodiscard]] double scale() const { return scale_; }
 
   // Fixes shares and relays at zero, and mini-batch ratios at one, that a more precise result shows to go
-  // there: what is left shrinks as the barrier does.
+  // there: what is left shrinks as the barrier does. Where time has a price, processors at their ends too.
   void fix_ends(const gp::InteriorPointResult& rough, const gp::InteriorPointResult& precise);
 
   [[nodiscard]] std::vector<double> point_of(std::span<const OffloadDecision> decisions) const;
@@ -61,6 +65,8 @@ class DirectProgram : public gp::SmoothProgram {
   [[nodiscard]] std::size_t core(std::size_t round, std::size_t worker) const {
     return round * round_size_ + devices_ * uavs_ + coordinators_ * workers_ + worker * core_size;
   }
+  // Where time has a price.
+  [[nodiscard]] std::size_t time(std::size_t round) const { return core(round, workers_); }
   // Rows of inequalities, counted from the first inequality.
   [[nodiscard]] std::size_t share_row(std::size_t round, std::size_t device) const {
     return round * round_rows_ + device;
@@ -78,6 +84,7 @@ class DirectProgram : public gp::SmoothProgram {
 
   void set_bounds(const OffloadRestrictions& restrictions);
   void lay_out_linear_rows();
+  void lay_out_time(std::size_t round);
   void lay_out_curved_rows();
   double learning(std::size_t round, const double* core, std::span<double> gradient, std::span<double> convex,
                   std::span<double> concave) const;
@@ -87,10 +94,12 @@ class DirectProgram : public gp::SmoothProgram {
   std::size_t workers_;
   std::size_t coordinators_;
   std::size_t uavs_;
+  bool prices_time_;  // of any round
   std::size_t round_size_;
   std::size_t round_rows_;
   std::size_t num_inequalities_;
   std::vector<double> total_data_;  // of each round, points
+  std::vector<double> time_unit_;   // of each round, s: the limit, unless time has a price
   double scale_ = 1.0;
 
   std::vector<double> lower_, upper_;

@@ -16,13 +16,15 @@ constexpr double least_log_data = -30.0;  // of a worker's share of all data: ne
 }  // namespace
 
 DirectProgram::DirectProgram(std::span<const OffloadingInstance> rounds,
-                             const OffloadRestrictions& restrictions)
+                             const OffloadRestrictions& restrictions, std::span<const double> time_units)
     : rounds_(rounds),
       devices_(rounds.front().num_devices()),
       workers_(rounds.front().num_workers()),
       coordinators_(rounds.front().num_coordinators()),
       uavs_(workers_ + coordinators_),
-      round_size_(devices_ * uavs_ + coordinators_ * workers_ + core_size * workers_),
+      prices_time_(std::ranges::any_of(rounds, &OffloadingInstance::prices_time)),
+      round_size_(devices_ * uavs_ + coordinators_ * workers_ + core_size * workers_ +
+                  (prices_time_ ? 1 : 0)),
       round_rows_(devices_ + 2 * coordinators_ + uavs_),
       num_inequalities_(rounds.size() * round_rows_ + uavs_) {
   for (const OffloadingInstance& round : rounds_) {
@@ -31,6 +33,8 @@ DirectProgram::DirectProgram(std::span<const OffloadingInstance> rounds,
            "rounds have the same devices and UAVs");
     total_data_.push_back(round.total_data());
     expect(total_data_.back() > 0.0, "a round has data");
+    const std::size_t r = time_unit_.size();
+    time_unit_.push_back(prices_time_ && !time_units.empty() ? time_units[r] : round.local_time_limit);
   }
   set_bounds(restrictions);
   lay_out_linear_rows();
@@ -70,6 +74,9 @@ void DirectProgram::set_bounds(const OffloadRestrictions& restrictions) {
         upper_[rho(r, i, workers_ + h)] = 0.0;
       }
     }
+    if (prices_time_) {
+      upper_[time(r)] = p.local_time_limit / time_unit_[r];
+    }
     for (std::size_t j = 0; j < workers_; ++j) {
       const std::size_t at = core(r, j);
       lower_[at + log_data] = least_log_data;
@@ -80,6 +87,23 @@ void DirectProgram::set_bounds(const OffloadRestrictions& restrictions) {
       }
       lower_[at + log_clock] = restrictions.full_clock ? 0.0 : std::log(p.least_clock[j] / p.most_clock[j]);
       upper_[at + log_clock] = 0.0;
+    }
+  }
+}
+
+// What the round lasts: all UAVs are done by then, and batteries pay for hovering so long.
+void DirectProgram::lay_out_time(std::size_t r) {
+  const OffloadingInstance& p = rounds_[r];
+  const std::vector<double>& budget = rounds_.front().energy_budget;
+  const auto add = [&](std::size_t row, double value) {
+    jacobian_.push_back({num_equalities() + row, time(r)});
+    linear_values_.push_back(value);
+  };
+  linear_objective_[time(r)] = p.weight_of_energy() * p.whole_hover_power() * time_unit_[r];
+  for (std::size_t u = 0; u < uavs_; ++u) {
+    add(time_row(r, u), -1.0);
+    if (p.hover_power_of(u) > 0.0) {
+      add(energy_row(u), p.hover_power_of(u) * time_unit_[r] / budget[u]);
     }
   }
 }
@@ -96,7 +120,7 @@ void DirectProgram::lay_out_linear_rows() {
   for (std::size_t r = 0; r < rounds_.size(); ++r) {
     const OffloadingInstance& p = rounds_[r];
     const double total = total_data_[r];
-    const double energy_weight = 1.0 - p.learning_weight;
+    const double energy_weight = p.weight_of_energy();
     for (std::size_t i = 0; i < devices_; ++i) {
       const double share = p.device_data[i] / total;
       row_offsets_[first + share_row(r, i)] = 1.0;
@@ -105,7 +129,7 @@ void DirectProgram::lay_out_linear_rows() {
         const double seconds = p.device_data[i] * p.point_bits / p.device_rate(i, u);
         linear_objective_[at] = energy_weight * seconds * p.device_power[i];
         add(first + share_row(r, i), at, 1.0);
-        add(first + time_row(r, u), at, seconds / p.local_time_limit);
+        add(first + time_row(r, u), at, seconds / time_unit_[r]);
         if (u < workers_) {
           add(r * workers_ + u, at, -share);
         } else {
@@ -127,14 +151,17 @@ void DirectProgram::lay_out_linear_rows() {
         linear_objective_[at] = energy_weight * energy;
         add(r * workers_ + j, at, -1.0);
         add(first + relay_row(r, h), at, 1.0);
-        add(first + time_row(r, j), at, seconds / p.local_time_limit);
+        add(first + time_row(r, j), at, seconds / time_unit_[r]);
         if (budget[workers_ + h] > 0.0) {
           add(first + energy_row(workers_ + h), at, energy / budget[workers_ + h]);
         }
       }
     }
     for (std::size_t u = 0; u < uavs_; ++u) {
-      row_offsets_[first + time_row(r, u)] = 1.0;
+      row_offsets_[first + time_row(r, u)] = prices_time_ ? 0.0 : 1.0;
+    }
+    if (prices_time_) {
+      lay_out_time(r);
     }
   }
   for (std::size_t u = 0; u < uavs_; ++u) {

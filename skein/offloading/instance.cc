@@ -14,6 +14,42 @@ double OffloadingInstance::total_data() const {
   return std::accumulate(device_data.begin(), device_data.end(), 0.0);
 }
 
+double OffloadingInstance::whole_hover_power() const {
+  return std::accumulate(uav_hover_power.begin(), uav_hover_power.end(), hover_power);
+}
+
+LearningBracket learning_bracket(const OffloadingInstance& p, const std::array<double, 3>& alpha,
+                                 double data) {
+  const auto [a1, a2, a3] = alpha;
+  if (p.accuracy) {
+    // Times D_j, which Delta_j has. Without data there is nothing to weigh.
+    const AccuracyLoss& k = *p.accuracy;
+    const double q = k.training_exponent;
+    const double kept = std::pow(data, 1.0 - q);
+    LearningBracket result;
+    for (std::size_t n = 0; n < 3; ++n) {
+      const double part = k.training_loss / 3.0 *
+                          std::pow(k.training_points / (3.0 * p.local_rounds * p.local_period * alpha[n]), q);
+      result.value += part * kept;
+      result.by_data += (1.0 - q) * part * std::pow(data, -q);
+      result.by_alpha[n] = -q * part * kept / alpha[n];
+    }
+    const double few = k.data_loss * std::pow(k.data_points, k.data_exponent);
+    result.value += few * std::pow(data, 1.0 - k.data_exponent);
+    result.by_data += (1.0 - k.data_exponent) * few * std::pow(data, -k.data_exponent);
+    return result;
+  }
+  const SwarmBoundCoefficients& k = p.bound;
+  const double s1 = k.gradient_error_weight;
+  const double s2 = k.mismatch_weight;
+  const double batches = 1.0 / a2 + k.c / a1;
+  const double few = k.b > 0.0 ? k.b / data : 0.0;
+  return {.value = s1 * (k.a / a3 + batches * (few / a3 + k.d)) + s2 * (k.a + (1.0 + k.c) * (k.d + few)),
+          .by_data = -few / data * (s1 * batches / a3 + s2 * (1.0 + k.c)),
+          .by_alpha = {-s1 * k.c / (a1 * a1) * (few / a3 + k.d), -s1 / (a2 * a2) * (few / a3 + k.d),
+                       -s1 / (a3 * a3) * (k.a + batches * few)}};
+}
+
 std::vector<InputFault> faults_of(const OffloadingInstance& instance) {
   InputFaults faults;
   const auto refuse = [&](const std::string& key, double value, const char* allowed) {
@@ -54,6 +90,11 @@ std::vector<InputFault> faults_of(const OffloadingInstance& instance) {
   }
   number("bits_per_datum", instance.point_bits, true);
   number("local_period", instance.local_period, true);
+  number("local_rounds", instance.local_rounds, true);
+  number("hover_power_w", instance.hover_power, false);
+  if (!instance.uav_hover_power.empty()) {
+    list("uav_hover_power_w", instance.uav_hover_power, uavs, false);
+  }
   if (!std::isfinite(instance.local_time_limit)) {
     refuse("local_time_limit_s", instance.local_time_limit, "must be finite");
   }
@@ -81,6 +122,24 @@ std::vector<InputFault> faults_of(const OffloadingInstance& instance) {
   list("buffer", instance.buffer, uavs, false);
   return faults.list();
 }
+
+namespace {
+
+// What the round lasts, and who hovers so long.
+void add_hovering(const OffloadingInstance& p, const OffloadDecision& x, OffloadEvaluation& result) {
+  for (std::size_t u = 0; u < p.num_uavs(); ++u) {
+    const double processing = u < p.num_workers() ? result.processing_time[u] : 0.0;
+    result.round_time = std::max(result.round_time, result.gathering_time[u] + processing);
+  }
+  result.hovering_energy = p.hover_power * result.round_time;
+  for (std::size_t u = 0; u < p.num_uavs(); ++u) {
+    const double own = x.is_idle(u) ? 0.0 : p.hover_power_of(u) * result.round_time;
+    result.uav_energy[u] += own;
+    result.hovering_energy += own;
+  }
+}
+
+}  // namespace
 
 OffloadEvaluation evaluate(const OffloadingInstance& p, const OffloadDecision& x) {
   const std::size_t devices = p.num_devices();
@@ -128,12 +187,10 @@ OffloadEvaluation evaluate(const OffloadingInstance& p, const OffloadDecision& x
   }
   double sum = 0.0;
   double delta = 0.0;
-  const SwarmBoundCoefficients& k = p.bound;
   result.processed.assign(workers, 0.0);
   result.processing_time.assign(workers, 0.0);
   for (std::size_t j = 0; j < workers; ++j) {
-    const auto [a1, a2, a3] = x.alpha[j];
-    const double all = a1 + a2 + a3;
+    const double all = x.alpha[j][0] + x.alpha[j][1] + x.alpha[j][2];
     if (all == 0.0) {
       continue;
     }
@@ -144,13 +201,12 @@ OffloadEvaluation evaluate(const OffloadingInstance& p, const OffloadDecision& x
         p.local_period * p.capacitance_cycles[j] / 2.0 * all * data * x.clock[j] * x.clock[j];
     result.processing_energy += result.uav_energy[j];
     delta += all * data;
-    const double batches = 1.0 / a2 + k.c / a1;
-    const double few = k.b > 0.0 ? k.b / data : 0.0;
-    sum += all * (k.gradient_error_weight * (k.a / a3 + batches * (few / a3 + k.d)) +
-                  k.mismatch_weight * (k.a + (1.0 + k.c) * (k.d + few)));
+    sum += all * learning_bracket(p, x.alpha[j], data).value;
   }
   result.learning = sum / delta;
-  result.objective = p.learning_weight * result.learning + (1.0 - p.learning_weight) * result.energy();
+  add_hovering(p, x, result);
+  result.objective = p.weight_of_learning() * result.learning +
+                     p.weight_of_energy() * (result.energy() + result.hovering_energy);
   for (std::size_t u = 0; u < uavs; ++u) {
     const double processing = u < workers ? result.processing_time[u] : 0.0;
     limit(LimitKind::buffer, u, result.data[u], p.buffer[u]);
@@ -182,6 +238,9 @@ OffloadingInstance with_uavs(const OffloadingInstance& instance, const std::vect
   result.most_clock = pick(instance.most_clock, workers);
   result.energy_budget = pick(instance.energy_budget, uavs);
   result.buffer = pick(instance.buffer, uavs);
+  if (!instance.uav_hover_power.empty()) {
+    result.uav_hover_power = pick(instance.uav_hover_power, uavs);
+  }
   result.device_rate = Table<double>(devices, uavs.size());
   for (std::size_t i = 0; i < devices; ++i) {
     for (std::size_t u = 0; u < uavs.size(); ++u) {
@@ -206,6 +265,12 @@ OffloadDecision among_all_uavs(const OffloadingInstance& instance, const std::ve
   result.varrho = Table<double>(instance.num_coordinators(), instance.num_workers());
   result.alpha.assign(instance.num_workers(), {0.0, 0.0, 0.0});
   result.clock = instance.least_clock;
+  result.idle.assign(instance.num_uavs(), true);
+  for (std::size_t u = 0; u < workers.size() + coordinators.size(); ++u) {
+    const std::size_t uav =
+        u < workers.size() ? workers[u] : instance.num_workers() + coordinators[u - workers.size()];
+    result.idle[uav] = decision.is_idle(u);
+  }
   for (std::size_t i = 0; i < devices; ++i) {
     for (std::size_t j = 0; j < workers.size(); ++j) {
       result.rho(i, workers[j]) = decision.rho(i, j);

@@ -113,6 +113,12 @@ NamedInstance read_line(const Json& object, const std::string& file, const std::
   reader.read("bits_per_datum", p.point_bits);
   reader.read("local_period", p.local_period);
   reader.read("local_time_limit_s", p.local_time_limit);
+  if (reader.find("hover_power_w", false) != nullptr) {
+    reader.read("hover_power_w", p.hover_power);
+  }
+  if (reader.find("uav_hover_power_w", false) != nullptr) {
+    reader.read("uav_hover_power_w", p.uav_hover_power);
+  }
   reader.read("gradient_error_weight", p.bound.gradient_error_weight);
   reader.read("mismatch_weight", p.bound.mismatch_weight);
   reader.read("constant", p.bound.constant);
@@ -228,6 +234,10 @@ std::string instance_line(const OffloadingInstance& p) {
   object["bits_per_datum"] = p.point_bits;
   object["local_period"] = p.local_period;
   object["local_time_limit_s"] = p.local_time_limit;
+  if (p.prices_time()) {
+    object["hover_power_w"] = p.hover_power;
+    object["uav_hover_power_w"] = p.uav_hover_power;
+  }
   object["gradient_error_weight"] = p.bound.gradient_error_weight;
   object["mismatch_weight"] = p.bound.mismatch_weight;
   object["constant"] = p.bound.constant;
@@ -257,6 +267,7 @@ std::string result_line(const OffloadingInstance& instance, const OffloadResult&
   }
   const OffloadDecision& decision = result.decisions.front();
   object["objective"] = result.objective();
+  object["round_time_s"] = result.evaluations.front().round_time;
   object["violation"] = std::max(0.0, result.certificate.violation);
   object["kkt_residual"] = result.certificate.kkt_residual;
   object["milliseconds"] = milliseconds;

@@ -25,7 +25,8 @@ std::vector<NamedInstance> parse_instances(const std::string& text, const std::s
 std::string decision_text(const OffloadDecision& decision);
 
 std::string instance_line(const OffloadingInstance& instance);
-// name, status, objective without its constant, violation, kkt_residual, milliseconds, decision.
+// name, status, objective without its constant, round_time_s, violation, kkt_residual, milliseconds,
+// decision.
 std::string result_line(const OffloadingInstance& instance, const OffloadResult& result, double milliseconds);
 
 }  // namespace skein

@@ -37,11 +37,26 @@ struct Candidate {
   std::vector<std::size_t> favoured{};
 };
 
+// What rounds last from a usual start: of the size of what they will last, as a rule.
+std::vector<double> usual_times(std::span<const OffloadingInstance> rounds,
+                                const OffloadRestrictions& restrictions) {
+  std::vector<double> times;
+  for (const OffloadingInstance& p : rounds) {
+    const double share = 1.0 / static_cast<double>(rounds.size());
+    times.push_back(p.prices_time() ? evaluate(p, feasible_start(p, {}, share, restrictions)).round_time
+                                    : p.local_time_limit);
+  }
+  return times;
+}
+
 // The search over starts for one problem.
 class Search {
  public:
   Search(std::span<const OffloadingInstance> rounds, const NewtonOptions& options)
-      : rounds_(rounds), options_(options), program_(rounds, options.restrictions), method_(program_) {}
+      : rounds_(rounds),
+        options_(options),
+        program_(rounds, options.restrictions, usual_times(rounds, options.restrictions)),
+        method_(program_) {}
 
   Candidate from_start(std::span<const std::size_t> favoured) {
     std::vector<OffloadDecision> start;
@@ -89,9 +104,10 @@ class Search {
 
   Candidate sharpened(const Candidate& candidate) {
     Candidate sharp;
-    sharp.result = method_.solve(candidate.result, {.tolerance = 1e-2 * options_.tolerance,
-                                                    .max_iterations = 200,
-                                                    .first_barrier = 1e-2 * options_.tolerance});
+    // With a price of time ratios and speeds near their ends are more common: these need more.
+    const double tolerance = (rounds_.front().prices_time() ? 1e-3 : 1e-2) * options_.tolerance;
+    sharp.result = method_.solve(candidate.result,
+                                 {.tolerance = tolerance, .max_iterations = 200, .first_barrier = tolerance});
     return judged(std::move(sharp), candidate.favoured);
   }
 
@@ -190,13 +206,14 @@ class Search {
   std::size_t iterations_ = 0;
 };
 
-}  // namespace
-
-OffloadDecision feasible_start(const OffloadingInstance& p, std::span<const std::size_t> favoured,
-                               double budget_share, const OffloadRestrictions& restrictions) {
+// Within the instance's own time limit.
+OffloadDecision start_within_limit(const OffloadingInstance& p, std::span<const std::size_t> favoured,
+                                   double budget_share, const OffloadRestrictions& restrictions) {
   const std::size_t workers = p.num_workers();
   const std::size_t uavs = p.num_uavs();
-  std::vector<double> preference(workers, favoured.empty() ? 1.0 : 0.02);
+  // With a price of time workers share the work as a rule, so that the others are not left with nothing.
+  const double others = p.prices_time() ? 0.2 : 0.02;
+  std::vector<double> preference(workers, favoured.empty() ? 1.0 : others);
   for (const std::size_t j : favoured) {
     preference[j] = 1.0;
   }
@@ -263,6 +280,37 @@ OffloadDecision feasible_start(const OffloadingInstance& p, std::span<const std:
   return x;
 }
 
+}  // namespace
+
+OffloadDecision feasible_start(const OffloadingInstance& p, std::span<const std::size_t> favoured,
+                               double budget_share, const OffloadRestrictions& restrictions) {
+  if (!p.prices_time()) {
+    return start_within_limit(p, favoured, budget_share, restrictions);
+  }
+  OffloadingInstance hasty = p;
+  for (std::size_t u = 0; u < p.num_uavs(); ++u) {
+    if (p.hover_power_of(u) > 0.0) {  // hovering takes half of a battery at most
+      hasty.local_time_limit =
+          std::min(hasty.local_time_limit, 0.5 * budget_share * p.energy_budget[u] / p.hover_power_of(u));
+    }
+  }
+  OffloadDecision best;
+  double violation = HUGE_VAL;
+  double objective = HUGE_VAL;
+  for (int misses = 0; misses < 3; hasty.local_time_limit /= 3.0) {
+    OffloadDecision start = start_within_limit(hasty, favoured, budget_share, restrictions);
+    const OffloadEvaluation e = evaluate(p, start);
+    ++misses;
+    if (e.violation < violation || (e.violation == violation && e.objective < objective)) {
+      best = std::move(start);
+      violation = e.violation;
+      objective = e.objective;
+      misses = 0;
+    }
+  }
+  return best;
+}
+
 OffloadResult NewtonOffloader::solve(std::span<const OffloadingInstance> rounds,
                                      const OffloadResult* previous) const {
   OffloadResult result;
@@ -275,6 +323,10 @@ OffloadResult NewtonOffloader::solve(std::span<const OffloadingInstance> rounds,
     if (!result.culprit.empty()) {
       return result;
     }
+  }
+  if (const std::vector<std::size_t> open = open_coordinators(rounds);
+      rounds.front().prices_time() && open.size() < rounds.front().num_coordinators()) {
+    return solve_without_closed(*this, rounds, open);
   }
   Search search(rounds, options_);
   const std::vector<std::size_t> workers = all_indices(rounds.front().num_workers());
@@ -315,6 +367,7 @@ OffloadResult NewtonOffloader::solve(std::span<const OffloadingInstance> rounds,
   }
   result.iterations = search.iterations();
   result.workers = workers;
+  result.coordinators = all_indices(rounds.front().num_coordinators());
   return result;
 }
 

@@ -3,7 +3,8 @@
 // P has several minima: its bound gives nothing for spreading data over workers, so most minima have one
 // worker or few do nearly everything. Starts are: all alike, one for each worker that favours it, and then
 // the best result's workers with one more or one less. Starts are judged at a low precision; the best is
-// refined.
+// refined. Where time has a price all workers and coordinators stay up, but for coordinators that cannot
+// relay: which of them are worth it, worker selection knows.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +38,8 @@ class NewtonOffloader final : public Offloader {
 };
 
 // A decision that meets all limits, in closed form: shares for the favoured workers (all, if empty), as large
-// as the limits allow up to most of the data; then processors as slow as the time allows.
+// as the limits allow up to most of the data; then processors as slow as the time allows. Where time has a
+// price: within that part of the time limit where this comes out best.
 OffloadDecision feasible_start(const OffloadingInstance& instance, std::span<const std::size_t> favoured,
                                double budget_share, const OffloadRestrictions& restrictions);
 

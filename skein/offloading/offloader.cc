@@ -54,7 +54,10 @@ std::string culprit_of(std::span<const OffloadingInstance> rounds) {
       return "devices: none has any data";
     }
     const SwarmBoundCoefficients& k = round.bound;
-    if (!(round.learning_weight * (k.gradient_error_weight + k.mismatch_weight) * (k.a + k.b + k.d) > 0.0)) {
+    const double learning = round.accuracy
+                                ? round.accuracy->training_loss
+                                : (k.gradient_error_weight + k.mismatch_weight) * (k.a + k.b + k.d);
+    if (!(round.learning_weight * learning > 0.0)) {
       return "learning: it has no weight in the objective, so that less data is always better";
     }
     for (std::size_t j = 0; j < workers; ++j) {
@@ -102,6 +105,32 @@ void put_among_all_uavs(std::span<const OffloadingInstance> rounds, const std::v
         break;
     }
   }
+}
+
+std::vector<std::size_t> open_coordinators(std::span<const OffloadingInstance> rounds) {
+  const OffloadingInstance& first = rounds.front();
+  std::vector<std::size_t> open;
+  for (std::size_t h = 0; h < first.num_coordinators(); ++h) {
+    const std::size_t u = first.num_workers() + h;
+    if (first.energy_budget[u] > 0.0 &&
+        std::ranges::any_of(rounds, [&](const OffloadingInstance& round) { return round.buffer[u] > 0.0; })) {
+      open.push_back(h);
+    }
+  }
+  return open;
+}
+
+OffloadResult solve_without_closed(const Offloader& offloader, std::span<const OffloadingInstance> rounds,
+                                   const std::vector<std::size_t>& open) {
+  const std::vector<std::size_t> workers = all_indices(rounds.front().num_workers());
+  std::vector<OffloadingInstance> smaller;
+  for (const OffloadingInstance& round : rounds) {
+    smaller.push_back(with_uavs(round, workers, open));
+  }
+  OffloadResult result = offloader.solve(smaller, nullptr);
+  put_among_all_uavs(rounds, workers, open, result);
+  result.coordinators = open;
+  return result;
 }
 
 OffloadResult solve_split(const Offloader& offloader, std::span<const OffloadingInstance> rounds,

@@ -57,6 +57,7 @@ struct OffloadResult {
   std::size_t condensations = 0;       // of Algorithm 1
   std::size_t increases = 0;           // of its objective, which must not happen
   std::vector<std::size_t> workers{};  // those that are used, of all
+  std::vector<std::size_t> coordinators{};
 
   [[nodiscard]] double objective() const;  // sum over rounds
 };
@@ -85,6 +86,13 @@ std::string culprit_of(std::span<const OffloadingInstance> rounds);
 // A result for some of the UAVs becomes one for all of them: the others do nothing.
 void put_among_all_uavs(std::span<const OffloadingInstance> rounds, const std::vector<std::size_t>& workers,
                         const std::vector<std::size_t>& coordinators, OffloadResult& result);
+
+// Coordinators with some battery and buffer: the others cannot relay, and where time has a price they do not
+// stay up for nothing.
+std::vector<std::size_t> open_coordinators(std::span<const OffloadingInstance> rounds);
+// The problem without the others.
+OffloadResult solve_without_closed(const Offloader& offloader, std::span<const OffloadingInstance> rounds,
+                                   const std::vector<std::size_t>& open);
 
 // Rounds one by one with an even part of each budget; results as one.
 OffloadResult solve_split(const Offloader& offloader, std::span<const OffloadingInstance> rounds,

@@ -23,11 +23,22 @@ std::vector<double> random_point(const DirectProgram& program, RandomStream& ran
 
 class Derivatives : public testing::TestWithParam<std::uint64_t> {};
 
+// From 20 on with a price of time, from 30 on with a prediction of accuracy too.
+OffloadingInstance instance_of(std::uint64_t seed) {
+  const RandomInstanceOptions options{.most_devices = 4, .tight = 0.0};
+  OffloadingInstance p = seed < 20 ? random_instance(seed, options) : random_priced_instance(seed, options);
+  if (seed >= 30) {
+    p.accuracy = AccuracyLoss{.training_exponent = 0.3, .data_exponent = 0.6};
+    p.local_rounds = 3.0;
+  }
+  return p;
+}
+
 // Against central differences: of a function of size 1 their error is about step^2 + rounding / step.
 TEST_P(Derivatives, AgreeWithDifferences) {
   constexpr double step = 1e-5;
   RandomStream random(GetParam(), "derivatives");
-  std::vector<OffloadingInstance> rounds{random_instance(GetParam(), {.most_devices = 4, .tight = 0.0})};
+  std::vector<OffloadingInstance> rounds{instance_of(GetParam())};
   if (GetParam() % 2 == 1) {
     rounds.push_back(rounds.front());  // a second round with other data
     for (double& data : rounds.back().device_data) {
@@ -108,12 +119,12 @@ TEST_P(Derivatives, AgreeWithDifferences) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, Derivatives, testing::Range<std::uint64_t>(0, 20));
+INSTANTIATE_TEST_SUITE_P(Seeds, Derivatives, testing::Range<std::uint64_t>(0, 40));
 
 TEST(DirectProgram, ItsObjectiveAndLimitsAreThoseOfTheInstance) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     RandomStream random(seed, "the same problem");
-    const std::vector<OffloadingInstance> rounds{random_instance(seed)};
+    const std::vector<OffloadingInstance> rounds{instance_of(seed)};
     DirectProgram program(rounds, {});
     // A decision: everything sent somewhere in part.
     OffloadDecision x;
@@ -130,10 +141,13 @@ TEST(DirectProgram, ItsObjectiveAndLimitsAreThoseOfTheInstance) {
       x.alpha.push_back({0.1 + 0.9 * random.uniform(), 0.5, random.uniform(0.2, 1.0)});
       x.clock.push_back(random.uniform(p.least_clock[j], p.most_clock[j]));
     }
-    const std::vector<double> point = program.point_of({&x, 1});
+    std::vector<double> point = program.point_of({&x, 1});
+    const OffloadEvaluation e = evaluate(p, x);
+    if (p.prices_time()) {  // a start has some time to spare
+      point.back() = e.round_time / p.local_time_limit;
+    }
     std::vector<double> constraints(program.num_equalities() + program.num_inequalities());
     const double objective = program.values(point, constraints);
-    const OffloadEvaluation e = evaluate(p, x);
     EXPECT_NEAR(objective, e.objective, 1e-10 * e.objective) << seed;
     for (std::size_t i = 0; i < program.num_equalities(); ++i) {
       EXPECT_NEAR(constraints[i], 0.0, 1e-12) << "data is what is sent";
@@ -145,7 +159,7 @@ TEST(DirectProgram, ItsObjectiveAndLimitsAreThoseOfTheInstance) {
       const bool scaled = use.kind == LimitKind::relay_share;  // in units of all data
       worst_limit = is_bound || scaled ? worst_limit : std::max(worst_limit, use.used - 1.0);
     }
-    double worst_row = 0.0;
+    double worst_row = p.prices_time() ? point.back() - 1.0 : 0.0;  // a bound
     for (std::size_t i = program.num_equalities(); i < constraints.size(); ++i) {
       worst_row = std::max(worst_row, constraints[i]);
     }

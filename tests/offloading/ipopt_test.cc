@@ -140,8 +140,46 @@ TEST(Ipopt, AgreesWithTheVerdicts) {
   EXPECT_GE(infeasible, 15U);
 }
 
+// Where time has a price: what Ipopt finds from one start is not better than ours, and from ours it finds
+// nothing better.
+TEST(Ipopt, AgreesWhereTimeHasAPrice) {
+  std::size_t asked = 0;
+  std::size_t solved = 0;
+  double worst = -HUGE_VAL;
+  double worst_from_ours = -HUGE_VAL;
+  for (std::uint64_t seed = 0; asked < 100; ++seed) {
+    const OffloadingInstance p = random_priced_instance(seed);
+    if (is_impossible(p)) {
+      continue;
+    }
+    ++asked;
+    const OffloadResult ours = NewtonOffloader().solve({&p, 1}, nullptr);
+    ASSERT_EQ(ours.status, OffloadStatus::solved) << seed;
+    const std::vector<double> unit{ours.evaluations.front().round_time};
+    const auto theirs_from = [&](const OffloadDecision& start) {
+      DirectProgram program({&p, 1}, {}, unit);
+      program.set_scale(ours.objective());
+      return solve_with_ipopt(program, program.point_of({&start, 1}), 1e-8);
+    };
+    const IpoptResult theirs = theirs_from(feasible_start(p, {}, 1.0, {}));
+    const IpoptResult from_ours = theirs_from(ours.decisions.front());
+    EXPECT_FALSE(theirs.infeasible) << seed;
+    if (theirs.solved) {
+      worst = std::max(worst, 1.0 / theirs.objective - 1.0);
+      ++solved;
+    }
+    if (from_ours.solved) {
+      worst_from_ours = std::max(worst_from_ours, 1.0 / from_ours.objective - 1.0);
+    }
+  }
+  EXPECT_LE(worst, 1e-3);
+  EXPECT_LE(worst_from_ours, 1e-3);
+  EXPECT_GE(solved, 50U);
+}
+
 #else
 
+TEST(Ipopt, AgreesWhereTimeHasAPrice) { GTEST_SKIP() << "Ipopt is not here (coinor-libipopt-dev)"; }
 TEST(Ipopt, FindsTheSameOptimaOfGeometricPrograms) {
   GTEST_SKIP() << "Ipopt is not here (coinor-libipopt-dev)";
 }

@@ -45,17 +45,19 @@ struct Method {
 
 class OffloaderContract : public testing::TestWithParam<Method> {};
 
-TEST_P(OffloaderContract, DecisionsWithinLimitsOrAReason) {
-  const std::unique_ptr<Offloader> offloader = GetParam().make();
+using MakeInstance = OffloadingInstance (*)(std::uint64_t seed, const RandomInstanceOptions& options);
+
+void expect_decisions_or_reasons(const Method& method, MakeInstance make_instance) {
+  const std::unique_ptr<Offloader> offloader = method.make();
   std::size_t solved = 0;
-  for (std::uint64_t seed = 0; seed < GetParam().instances; ++seed) {
+  for (std::uint64_t seed = 0; seed < method.instances; ++seed) {
     SCOPED_TRACE(seed);
-    const OffloadingInstance p = random_instance(seed, {.most_devices = 8, .impossible = 0.2});
+    const OffloadingInstance p = make_instance(seed, {.most_devices = 8, .impossible = 0.2});
     const OffloadResult result = offloader->solve({&p, 1}, nullptr);
     if (result.status == OffloadStatus::infeasible) {
       EXPECT_FALSE(result.culprit.empty());
       EXPECT_TRUE(result.decisions.empty());
-      EXPECT_TRUE(!GetParam().free || is_impossible(p)) << result.culprit;
+      EXPECT_TRUE(!method.free || is_impossible(p)) << result.culprit;
       continue;
     }
     ++solved;
@@ -69,12 +71,20 @@ TEST_P(OffloaderContract, DecisionsWithinLimitsOrAReason) {
     EXPECT_EQ(result.increases, 0U);
     const bool stationary = result.certificate.kkt_residual <= 1e-6 && result.certificate.violation <= 1e-9;
     EXPECT_EQ(result.status == OffloadStatus::solved, stationary);
-    if (GetParam().certifies) {
+    if (method.certifies) {
       EXPECT_TRUE(stationary) << result.certificate.kkt_residual;
       EXPECT_GE(result.certificate.least_reduced_cost, -1e-6);
     }
   }
-  EXPECT_GT(solved, GetParam().instances / 10);
+  EXPECT_GT(solved, method.instances / 10);
+}
+
+TEST_P(OffloaderContract, DecisionsWithinLimitsOrAReason) {
+  expect_decisions_or_reasons(GetParam(), random_instance);
+}
+
+TEST_P(OffloaderContract, DecisionsWithinLimitsOrAReasonWhereTimeHasAPrice) {
+  expect_decisions_or_reasons(GetParam(), random_priced_instance);
 }
 
 TEST_P(OffloaderContract, TheSameProblemHasTheSameResult) {

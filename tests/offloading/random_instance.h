@@ -88,6 +88,25 @@ inline OffloadingInstance random_instance(std::uint64_t seed, const RandomInstan
   return p;
 }
 
+// The same with a price of time; in half of the instances batteries pay for hovering too, and last for it
+// from hardly at all to amply.
+inline OffloadingInstance random_priced_instance(std::uint64_t seed,
+                                                 const RandomInstanceOptions& options = {}) {
+  OffloadingInstance p = random_instance(seed, options);
+  RandomStream random(seed, "hover power");
+  const auto log_uniform = [&](double low, double high) {
+    return low * std::exp(random.uniform() * std::log(high / low));
+  };
+  p.hover_power = log_uniform(10.0, 1000.0);
+  const bool batteries_pay = random.bernoulli(0.5);
+  for (std::size_t u = 0; u < p.num_uavs() && batteries_pay; ++u) {
+    const double power = log_uniform(10.0, 1000.0);
+    p.uav_hover_power.push_back(power);
+    p.energy_budget[u] += p.energy_budget[u] > 0.0 ? power * log_uniform(0.01, 10.0) : 0.0;
+  }
+  return p;
+}
+
 // From its numbers alone: is there anything left to decide?
 inline bool is_impossible(const OffloadingInstance& p) {
   bool impossible = !(p.local_time_limit > 0.0) || !(p.total_data() > 0.0);
