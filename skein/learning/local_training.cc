@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -80,12 +81,33 @@ std::string likely_cause(const LearningOptions& options, std::size_t iteration) 
   return "the step size is probably too large (" + steps + ")";
 }
 
-// The updates of one worker in one local round.
+// A worker's data as drift has left it: a data set of its own, whose samples are the places of the worker's.
+Dataset as_drifted(const Dataset& data, const WorkerTask& worker) {
+  Dataset own{.shape = data.shape,
+              .class_names = data.class_names,
+              .features = std::vector<float>(worker.samples.size() * data.shape.size()),
+              .mean = std::vector<float>(data.shape.channels, 0.0F),
+              .deviation = std::vector<float>(data.shape.channels, 1.0F)};
+  auto& values = std::get<std::vector<float>>(own.features);
+  for (std::size_t place = 0; place < worker.samples.size(); ++place) {
+    read_drifted(data, drifted(worker), place,
+                 std::span(values).subspan(place * data.shape.size(), data.shape.size()));
+    own.labels.push_back(data.labels[worker.samples[place]]);
+  }
+  return own;
+}
+
+// The updates of one worker in one local round, which reads about so many points.
 class LocalTraining::Steps {
  public:
-  Steps(const Setting& setting, const WorkerTask& worker, const Round& round, Workspace& workspace,
-        Model& model)
-      : setting_(setting), worker_(worker), round_(round), workspace_(workspace), model_(model) {}
+  Steps(const Setting& setting, const WorkerTask& worker, const Round& round, double points_to_read,
+        Workspace& workspace, Model& model)
+      : setting_(setting), worker_(worker), round_(round), workspace_(workspace), model_(model) {
+    // What is read again and again is transformed once.
+    if (worker.drift != nullptr && points_to_read > static_cast<double>(worker.samples.size())) {
+      own_ = as_drifted(*setting.data, worker);
+    }
+  }
 
   // One iteration of either form.
   void mini_batch(std::span<const SampleIndex> data, std::size_t iteration) {
@@ -154,7 +176,8 @@ class LocalTraining::Steps {
 
  private:
   nn::Batch<float> read(std::size_t place, std::span<const SampleIndex> batch) {
-    return workspace_.batches[place].read(*setting_.data, batch, drifted(worker_));
+    BatchBuffer& buffer = workspace_.batches[place];
+    return own_ ? buffer.read(*own_, batch) : buffer.read(*setting_.data, batch, drifted(worker_));
   }
 
   void note(double loss, std::size_t iteration) {
@@ -179,6 +202,7 @@ class LocalTraining::Steps {
   const Round& round_;
   Workspace& workspace_;
   Model& model_;
+  std::optional<Dataset> own_;
   double sum_ = 0.0;
   std::size_t count_ = 0;
 };
@@ -206,7 +230,8 @@ double LocalTraining::run(const WorkerTask& worker, const Round& round, Workspac
   const std::vector<SampleIndex> data = data_of(worker, round.first_iteration);
   const std::vector<double> shift = shift_for(worker, data);
   add_to_biases(model, shift, 1.0);
-  Steps steps(setting_, worker, round, workspace, model);
+  const double points = points_per_iteration(worker) * static_cast<double>(round.num_iterations);
+  Steps steps(setting_, worker, round, points, workspace, model);
   Steps::Subsets subsets;
   if (setting_.options.local_step == LocalStep::epoch && is_meta(setting_.options)) {
     RandomStream stream(setting_.seed, "subsets", worker.worker, round.first_iteration);
@@ -243,7 +268,8 @@ double LocalTraining::personalise(const WorkerTask& worker, const Round& round, 
   add_to_biases(model, shift, 1.0);
   RandomStream batches(setting_.seed, "personal batches", worker.worker, iteration);
   RandomStream dropout(setting_.seed, "personal dropout", worker.worker, iteration);
-  Steps steps(setting_, worker, round, workspace, model);
+  Steps steps(setting_, worker, round, static_cast<double>(options.personal_steps * points), workspace,
+              model);
   for (std::size_t k = 0; k < options.personal_steps; ++k) {
     steps.plain_update(some_of(data, points, batches), dropout, step, iteration);
   }

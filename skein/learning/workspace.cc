@@ -4,6 +4,15 @@
 
 namespace skein {
 
+void read_drifted(const Dataset& data, const DriftedSamples& drifted, std::size_t place,
+                  std::span<float> out) {
+  const FeatureDrift& drift = *drifted.drift;
+  const std::uint32_t sequence = drifted.collected[place];
+  expect(sequence < drift.transforms.size(), "drift is known for every sequence up to now");
+  read_transformed(data, drifted.samples[place], drift.transforms[sequence],
+                   {drift.seed, drift.cluster, sequence}, out);
+}
+
 nn::Batch<float> BatchBuffer::read(const Dataset& data, std::span<const SampleIndex> samples,
                                    const DriftedSamples& drifted) {
   const std::size_t size = data.shape.size();
@@ -17,11 +26,8 @@ nn::Batch<float> BatchBuffer::read(const Dataset& data, std::span<const SampleIn
     if (drifted.drift == nullptr) {
       data.read(sample, features);
     } else {
-      const std::uint32_t sequence = drifted.collected[sample];
+      read_drifted(data, drifted, sample, features);
       sample = drifted.samples[sample];
-      expect(sequence < drifted.drift->transforms.size(), "drift is known for every sequence up to now");
-      read_transformed(data, sample, drifted.drift->transforms[sequence],
-                       {drifted.drift->seed, drifted.drift->cluster, sequence}, features);
     }
     labels_[i] = data.labels[sample];
   }

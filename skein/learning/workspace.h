@@ -24,6 +24,10 @@ struct DriftedSamples {
   const FeatureDrift* drift = nullptr;  // nullptr: there is none
 };
 
+// One of them as a network sees it.
+void read_drifted(const Dataset& data, const DriftedSamples& drifted, std::size_t place,
+                  std::span<float> out);
+
 // Samples as a network reads them.
 class BatchBuffer {
  public:

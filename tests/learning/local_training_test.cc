@@ -47,7 +47,9 @@ class LocalTrainingTest : public ::testing::Test {
   Workspace expected_{problem_.network};
 };
 
-// Training on drifted features is training on a data set that has them: all forms of steps.
+// Training on drifted features is training on a data set that has them: all forms of steps, whether points
+// are transformed each time that they are read (one iteration, of 15 of the 30 points) or once for all of
+// them.
 TEST_F(LocalTrainingTest, SeesFeaturesAsTheyHaveDrifted) {
   const Dataset& stored = problem_.data.train;
   const auto drift = std::make_shared<const FeatureDrift>(
@@ -55,14 +57,14 @@ TEST_F(LocalTrainingTest, SeesFeaturesAsTheyHaveDrifted) {
                    .seed = 4,
                    .cluster = 2});
   for (const LocalStep form : {LocalStep::mini_batch, LocalStep::epoch}) {
-    for (const bool meta : {false, true}) {
+    for (const auto& [meta, num_iterations] : {std::pair{false, 1U}, {true, 1U}, {false, 3U}, {true, 3U}}) {
       LearningOptions options{.local_step = form, .step = 0.1, .inner_step = 0.1, .meta_step = 0.1};
       options.meta_gradient = MetaGradient::exact;
       options.batch_sizes = {4, 5, 6};
       const WorkerTask plain = worker(options, 30);
       WorkerTask task = plain;
       task.drift = drift;
-      const LocalTraining::Round round{.num_iterations = 3};
+      const LocalTraining::Round round{.num_iterations = num_iterations};
 
       task.collected.assign(30, 0);
       EXPECT_TRUE(same_bits(run(options, meta, task, round), run(options, meta, plain, round)));
