@@ -84,7 +84,8 @@ std::vector<double> initial_device_data(const Scenario& scenario, const World& w
 SwarmProblemSetting problem_setting(const Scenario& scenario) {
   return {.offloading = scenario.offloading,
           .learning = scenario.learning,
-          .num_classes = num_classes(scenario.data.source)};
+          .num_classes = num_classes(scenario.data.source),
+          .waiting = scenario.planning.waiting};
 }
 
 Partition build_partition(const Scenario& scenario, const World& world, const ClassPools& pools) {

@@ -16,15 +16,14 @@ namespace skein {
 namespace {
 
 // Of whoever trains beside the swarm: the furthest from its access point counts.
-Time slowest_trip(const World& world) {
+Time slowest_trip(const SwarmProblems& problems, std::span<const double> batteries) {
+  const World& world = problems.world();
   Time slowest{};
-  for (const Swarm& swarm : world.swarms) {
-    const Uav& leader = world.uavs[swarm.leader];
-    for (const Cluster& cluster : world.clusters) {
-      const AccessPoint& nearest = world.access_points[world.nearest_access_point(cluster.centre)];
-      slowest =
-          std::max(slowest, 2.0 * flight_time({.distance = ground_distance(cluster.centre, nearest.position),
-                                               .speed = leader.cruise_speed}));
+  for (std::size_t u = 0; u < world.swarms.size(); ++u) {
+    const Uav& leader = world.uavs[world.swarms[u].leader];
+    for (std::size_t c = 0; c < world.clusters.size(); ++c) {
+      slowest = std::max(slowest, 2.0 * flight_time({.distance = problems.leader_flight(u, c, batteries),
+                                                     .speed = leader.cruise_speed}));
     }
   }
   return slowest;
@@ -43,7 +42,7 @@ class TableSolver {
         problems_(problem_setting(scenario), world),
         offloader_(build_offloader(scenario.offloading.method)),
         batteries_(full_batteries(world)),
-        slowest_trip_(slowest_trip(world)) {}
+        slowest_trip_(slowest_trip(problems_, batteries_)) {}
 
   // `constant` is objective_constant of the timing.
   [[nodiscard]] Entry solve(const Timing& timing, double constant, std::size_t swarm,

@@ -139,10 +139,49 @@ void SwarmProblems::add_uavs(const OffloadingSite& site, const SwarmLinks& links
   }
 }
 
+WayToCore SwarmProblems::way(const OffloadingSite& site, std::span<const double> batteries,
+                             std::vector<std::size_t> others) const {
+  const std::size_t leader = site.leader.value_or(world_->swarms[site.swarm].leader);
+  const double spare = batteries[leader] - world_->uavs[leader].battery_threshold.si();
+  const auto rounds = static_cast<double>(site.rounds.global_aggregations);
+  return way_to_core(*world_, site.swarm, site.cluster, site.sequence, site.conditions,
+                     {.model = sizes_.model,
+                      .leader = leader,
+                      .others = std::move(others),
+                      .waiting = setting_.waiting,
+                      .most = Energy(std::max(0.0, spare) / rounds)});
+}
+
+// With a way, where nobody has decided yet.
+LinkConditions SwarmProblems::decided_conditions(const OffloadingSite& site,
+                                                 std::span<const double> batteries) const {
+  LinkConditions decided = site.conditions;
+  if (!decided.way.is_decided()) {
+    const Swarm& swarm = world_->swarms[site.swarm];
+    std::vector<std::size_t> others;
+    for (std::size_t id = swarm.leader; id < swarm.coordinators.end(); ++id) {
+      if (id != site.leader.value_or(swarm.leader)) {
+        others.push_back(id);
+      }
+    }
+    decided.way = way(site, batteries, std::move(others));
+  }
+  return decided;
+}
+
+Length SwarmProblems::leader_flight(std::size_t swarm, std::size_t cluster,
+                                    std::span<const double> batteries) const {
+  const WayToCore way = decided_conditions({.swarm = swarm, .cluster = cluster}, batteries).way;
+  const Position& centre = world_->clusters[cluster].centre;
+  const Position& nearest = world_->access_points[world_->nearest_access_point(centre)].position;
+  return way.is_decided() ? way.flown : ground_distance(centre, nearest);
+}
+
 OffloadingProblem SwarmProblems::problem(const OffloadingSite& site, std::span<const double> device_data,
                                          std::span<const double> batteries) const {
   const Swarm& swarm = world_->swarms.at(site.swarm);
-  const SwarmLinks links = swarm_links(*world_, site.swarm, site.cluster, site.sequence, site.conditions);
+  const LinkConditions conditions = decided_conditions(site, batteries);
+  const SwarmLinks links = swarm_links(*world_, site.swarm, site.cluster, site.sequence, conditions);
   const TimeLimits limits = time_limits(site.swarm, site.sequence);
 
   OffloadingInstance p;
@@ -174,8 +213,13 @@ OffloadingProblem SwarmProblems::problem(const OffloadingSite& site, std::span<c
       leader.battery_threshold + hovering_energy(leader.propulsion, duration - access_point_time(trips)) +
       access_point_energy(leader.propulsion, trips) +
       model_broadcast_energy(transmission(leader, site.rounds, sizes_.model), links.leader_to_worker);
+  // The paper's leader sends nothing to an access point that it has flown to.
+  const Energy sending =
+      conditions.way.is_decided()
+          ? global_rounds * leader.transmit_power * transfer_time(sizes_.model, links.leader_to_access_point)
+          : Energy(0.0);
   OffloadingProblem problem;
-  problem.leader_shortfall = leader_needs.si() - batteries[leader_id];
+  problem.leader_shortfall = (leader_needs + sending).si() - batteries[leader_id];
   problem.rounds.assign(site.global_period, p);
   for (std::size_t k = 0; k < problem.rounds.size() && problem.rounds.size() > 1; ++k) {
     problem.rounds[k].name += fmt::format(", round {}", k + 1);

@@ -62,7 +62,8 @@ struct OffloadingProblem {
 struct SwarmProblemSetting {
   OffloadingOptions offloading{};
   LearningOptions learning{};
-  std::size_t num_classes = 10;  // of the data: what the loss of guessing follows from
+  std::size_t num_classes = 10;            // of the data: what the loss of guessing follows from
+  WaitChoice waiting = WaitChoice::hover;  // of those whose leader is away
 };
 
 // The bounds' part of the objective, by the scenario's periods or by others. Throws InputError where the
@@ -85,6 +86,14 @@ class SwarmProblems {
   [[nodiscard]] double objective_constant(std::size_t local_period, std::size_t global_period,
                                           double local_iterations) const;
 
+  // How far the leader flies to the core network in a global round: decided with an even part of what its
+  // battery has above its threshold, by what it costs those who wait. Undecided where leaders always fly all
+  // the way.
+  [[nodiscard]] WayToCore way(const OffloadingSite& site, std::span<const double> batteries,
+                              std::vector<std::size_t> others) const;
+  // One way, by a full leader at the start of a mission.
+  [[nodiscard]] Length leader_flight(std::size_t swarm, std::size_t cluster,
+                                     std::span<const double> batteries) const;
   [[nodiscard]] OffloadingProblem problem(const OffloadingSite& site, std::span<const double> device_data,
                                           std::span<const double> batteries) const;
   // By the scenario's choice: rounds as one problem, or with an even part of the budgets each.
@@ -96,6 +105,8 @@ class SwarmProblems {
     Time own{};
     Time slowest{};
   };
+  [[nodiscard]] LinkConditions decided_conditions(const OffloadingSite& site,
+                                                  std::span<const double> batteries) const;
   [[nodiscard]] TimeLimits time_limits(std::size_t swarm, std::size_t sequence) const;
   void add_links(const OffloadingSite& site, const SwarmLinks& links, OffloadingInstance& p) const;
   void add_uavs(const OffloadingSite& site, const SwarmLinks& links, std::span<const double> batteries,

@@ -8,6 +8,7 @@
 
 #include "skein/base/distribution.h"
 #include "skein/base/names.h"
+#include "skein/world/options.h"
 
 namespace skein {
 
@@ -78,8 +79,17 @@ struct EstimateOptions {
   bool costs = false;  // what devices report of labels and recalls takes bits and energy
 };
 
+// When swarms above clusters begin to train.
+enum class StartChoice {
+  together,  // when the last has arrived, and each global round anew
+  arrival,   // each as soon as it can
+};
+constexpr auto names_of(StartChoice) { return names_for<StartChoice>("together", "arrival"); }
+
 struct PlanningOptions {
   std::string planner = "guided";
+  WaitChoice waiting = WaitChoice::hover;
+  StartChoice start = StartChoice::together;
   RewardOptions reward{};
   PlanningDriftOptions drift{};
   bool battery_mask = true;        // plans that cross a threshold count as impossible while there are others

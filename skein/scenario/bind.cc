@@ -286,6 +286,8 @@ void bind_learner(Fields& f, LearnerOptions& o) {
 void bind_planning(Fields& f, PlanningOptions& o) {
   constexpr Range periods{.low = 1, .high = 10000, .whole = true};
   f.name("planner", o.planner, planner_names(), "who decides");
+  f.choice("waiting", o.waiting, "who waits during a sequence hovers, or lands where that takes less energy");
+  f.choice("start", o.start, "swarms begin to train when all have arrived, or each on its arrival");
   bind_reward(f, o.reward);
   f.flag("battery_mask", o.battery_mask,
          "plans that take a swarm below its threshold are no choice while there are others");

@@ -118,6 +118,10 @@ void bind_world(Fields& f, WorldOptions& o) {
   f.section("access_points", "Access points, where leaders reach the core network.", [&] {
     bind_sites(f, o.access_points.sites, "access points (A)");
     f.number("height_m", o.access_points.height, "of the antenna above ground");
+    f.choice("way", o.access_points.way,
+             "leaders fly to one with every model, or decide how far towards one by energy and time");
+    f.real("time_price_w", o.access_points.time_price_w, {.low = 0, .high = 1e6},
+           "for decide: joules that a second of a global round is worth beside energy");
   });
 }
 

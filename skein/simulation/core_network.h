@@ -22,6 +22,7 @@
 #include "skein/offloading/swarm_problem.h"
 #include "skein/planning/planner.h"
 #include "skein/planning/reward.h"
+#include "skein/protocol/signalling.h"
 #include "skein/simulation/faults.h"
 #include "skein/simulation/field.h"
 #include "skein/simulation/fleet.h"
@@ -74,7 +75,8 @@ class CoreNetwork {
     std::vector<SwarmLinks> links;  // of each
     std::vector<bool> reachable;    // whether there is an access point for each
     std::vector<LeaderUpdate> updates;
-    std::vector<double> durations_s;  // that each needs for the round, with all of its messages
+    std::vector<RoundTimes> times;    // of each, with all of its messages, since the round's begin
+    std::vector<double> durations_s;  // that each needs for the round, to the end of its part
   };
   // What the global rounds of the present sequence have come to.
   struct Training {
@@ -104,10 +106,16 @@ class CoreNetwork {
   [[nodiscard]] Round prepare(std::size_t round, SequenceRecord& record) const;
   [[nodiscard]] LeaderTask task_of(std::size_t swarm, std::size_t round, const SequenceRecord& record,
                                    const std::vector<std::size_t>& access_points_out) const;
+  [[nodiscard]] WayToCore way_of(const LeaderTask& task) const;
   void share_slowest_trip(Round& round) const;
   void signal(Round& round, SequenceRecord& record);
   void book_swarm(const Round& round, std::size_t i, double lasts_s, bool is_last, Training& training,
                   SequenceRecord& record);
+  void send_to_core(const Round& round, std::size_t i);
+  // Of a leader's model, one way; and of its flight there and back.
+  [[nodiscard]] Time transfer_to_core(const Round& round, std::size_t i) const;
+  [[nodiscard]] Time round_trip(const Round& round, std::size_t i) const;
+  void book_hovering(const Round& round, std::size_t i, double stays_s, SequenceRecord& record);
   void merge(Round& round, double lasts_s, double now_s, SequenceRecord& record);
   [[nodiscard]] std::vector<SwarmUpdate> whole_updates(Round& round, double lasts_s, double now_s,
                                                        SequenceRecord& record) const;

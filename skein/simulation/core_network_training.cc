@@ -61,6 +61,14 @@ std::vector<double> numbers_of(const BoundConstants& c) {
           c.network_hessian_variability};
 }
 
+RoundTimes since(const RoundTimes& times, double begin) {
+  return {.begin = times.begin - begin,
+          .gathered = times.gathered - begin,
+          .trained = times.trained - begin,
+          .synchronised = times.synchronised - begin,
+          .back = times.back - begin};
+}
+
 }  // namespace
 
 void CoreNetwork::train(SequenceRecord& record, FractionListener progress) {
@@ -156,6 +164,7 @@ LeaderTask CoreNetwork::task_of(std::size_t swarm, std::size_t round, const Sequ
   for (std::size_t id = world.swarms[swarm].leader; id < world.swarms[swarm].coordinators.end(); ++id) {
     task.batteries.push_back(state_.world.ledger.level(State::account_of_uav(id)).si());
   }
+  task.conditions.way = way_of(task);
   const IndexRange& devices = world.clusters[task.cluster].devices;
   for (std::size_t i = 0; i < devices.count && !faults.all().empty(); ++i) {
     if (faults.is(FaultKind::device, devices.first + i, now_)) {
@@ -163,6 +172,30 @@ LeaderTask CoreNetwork::task_of(std::size_t swarm, std::size_t round, const Sequ
     }
   }
   return task;
+}
+
+// Where the leader goes to exchange models, by all who wait for it.
+WayToCore CoreNetwork::way_of(const LeaderTask& task) const {
+  if (setup_.world->way == WayChoice::fly) {
+    return {};
+  }
+  const World& world = *setup_.world;
+  const Swarm& swarm = world.swarms[task.swarm];
+  std::vector<std::size_t> others;
+  std::vector<double> batteries(world.uavs.size());
+  for (std::size_t id = swarm.leader; id < swarm.coordinators.end(); ++id) {
+    batteries[id] = task.batteries[id - swarm.leader];
+    if (id != task.members.leader && !setup_.faults.has_crashed(world, id, now_)) {
+      others.push_back(id);
+    }
+  }
+  return setup_.problems->way({.swarm = task.swarm,
+                               .cluster = task.cluster,
+                               .sequence = task.sequence,
+                               .rounds = {.global_aggregations = task.num_global_rounds - task.global_round},
+                               .leader = task.members.leader,
+                               .conditions = task.conditions},
+                              batteries, std::move(others));
 }
 
 // All wait for whoever is away longest.
@@ -198,7 +231,9 @@ void CoreNetwork::signal(Round& round, SequenceRecord& record) {
   std::vector<std::size_t> whose;
   for (std::size_t i = 0; i < round.tasks.size(); ++i) {
     // Of whoever cannot reach the core network: without signalling.
-    round.durations_s.push_back(round.updates[i].duration);
+    const double duration_s = round.updates[i].duration;
+    round.durations_s.push_back(duration_s);
+    round.times.push_back({.trained = duration_s, .synchronised = duration_s, .back = duration_s});
     if (round.updates[i].trained && round.reachable[i]) {
       whose.push_back(i);
       description.swarms.push_back(
@@ -213,6 +248,7 @@ void CoreNetwork::signal(Round& round, SequenceRecord& record) {
     const RoundTimes& times = report.swarms[s].rounds.front();
     const bool is_last = description.end_round == description.num_rounds;
     round.durations_s[whose[s]] = (is_last ? report.swarms[s].end : times.back) - times.begin;
+    round.times[whose[s]] = since(times, times.begin);
     supplies().book(signalling_energy(*setup_.world, round.tasks[whose[s]], report.records));
   }
   const KindTally total = report.total();
@@ -222,59 +258,6 @@ void CoreNetwork::signal(Round& round, SequenceRecord& record) {
   record.signalling.refused +=
       std::accumulate(report.records.refusals.begin(), report.records.refusals.end(), std::uint64_t{0});
   expect(report.completed, "without lost messages, the protocol comes to its end");
-}
-
-// What a swarm has spent in the round, and its record. The round ends for all at once; whoever is done with
-// the last one lands.
-void CoreNetwork::book_swarm(const Round& round, std::size_t i, double lasts_s, bool is_last,
-                             Training& training, SequenceRecord& record) {
-  const World& world = *setup_.world;
-  const LeaderUpdate& update = round.updates[i];
-  const std::size_t swarm = round.tasks[i].swarm;
-  const std::size_t leader = round.tasks[i].members.leader;
-  const double own_s = round.durations_s[i];
-  const double stays_s = is_last ? own_s : lasts_s;
-  Supplies supplies = this->supplies();
-  supplies.book(update.energy);
-  double away_s = 0.0;
-  if (update.trained && round.reachable[i]) {
-    const AccessPointTrips trip{.num_aggregations = 1,
-                                .one_way = {.distance = round.links[i].access_point_distance,
-                                            .speed = world.uavs[leader].cruise_speed}};
-    supplies.spend(leader, EnergyKind::access_point_trips,
-                   access_point_energy(world.uavs[leader].propulsion, trip));
-    away_s = access_point_time(trip).si();
-    record.model_bits += 2.0 * setup_.problems->sizes().model.si();
-  }
-  for (const std::size_t id : supplies.flying(swarm)) {
-    const double aloft_s = stays_s - (id == leader ? away_s : 0.0);
-    if (update.trained && aloft_s > 0.0) {  // who cannot train waits, landed
-      supplies.spend(id, EnergyKind::hovering, hovering_energy(world.uavs[id].propulsion, Time(aloft_s)));
-    }
-  }
-  SwarmRecord& own = record.swarms[swarm];
-  own.finished_s = training.now_s + stays_s;
-  own.points_sent += update.points_sent;
-  own.points_trained += update.points_trained;
-  own.culprit = update.culprit;
-  // Energy adds up; the bound is of a mean.
-  const double learning_weight = setup_.problems->setting().offloading.learning_weight;
-  for (const OffloadSummary& summary : update.rounds) {
-    ++training.num_decided[swarm];
-    training.objective_sums[swarm] += (1.0 - learning_weight) * summary.energy +
-                                      learning_weight * summary.planned_learning / training.num_local_rounds;
-    training.bound_sum += summary.gradient_bound;
-    ++training.num_bounds;
-  }
-  if (!update.rounds.empty()) {
-    own.rounds.push_back({.start_s = training.now_s,
-                          .training_s = own_s - away_s,
-                          .trip_s = away_s,
-                          .local_rounds = update.rounds.size(),
-                          .decision = update.rounds.front()});
-  }
-  record.data_bits += update.data_bits;
-  record.model_bits += update.model_bits;
 }
 
 void CoreNetwork::merge(Round& round, double lasts_s, double now_s, SequenceRecord& record) {

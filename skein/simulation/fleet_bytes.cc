@@ -27,8 +27,8 @@ void each_field(Value& value, Visit&& visit) {
 template <class Value, class Visit>
 requires IsOf<Value, LinkConditions>
 void each_field(Value& value, Visit&& visit) {
-  auto& [rate_factor, access_points_out] = value;
-  visit(rate_factor, access_points_out);
+  auto& [rate_factor, access_points_out, way] = value;
+  visit(rate_factor, access_points_out, way);
 }
 
 template <class Value, class Visit>

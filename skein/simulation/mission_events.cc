@@ -44,6 +44,8 @@ Json decision_of(const std::string& cluster, std::size_t round, const RoundRecor
           {"local_rounds", record.local_rounds},
           {"training_s", record.training_s},
           {"trip_s", record.trip_s},
+          {"way_m", record.way_m},
+          {"transmit_s", record.transmit_s},
           {"objective", decision.objective},
           {"gradient_bound", decision.gradient_bound},
           {"kkt_residual", decision.kkt_residual},

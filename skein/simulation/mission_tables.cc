@@ -33,6 +33,10 @@ struct SwarmRow {
   [[nodiscard]] const SwarmRecord& own() const { return record.swarms[swarm]; }
 };
 
+double of_last_round(const SwarmRow& row, double RoundRecord::*value) {
+  return row.own().rounds.empty() ? 0.0 : row.own().rounds.back().*value;
+}
+
 struct UavRow {
   const World& world;
   const SequenceRecord& record;
@@ -120,6 +124,11 @@ Columns<SwarmRow> make_swarm_columns() {
       {"objective", [](Row r) { return r.own().objective; }},
       {"points_sent", [](Row r) { return r.own().points_sent; }},
       {"points_trained", [](Row r) { return r.own().points_trained; }},
+      {"way_m", [](Row r) { return of_last_round(r, &RoundRecord::way_m); }},
+      {"transmit_s", [](Row r) { return of_last_round(r, &RoundRecord::transmit_s); }},
+      {"hovering_training_J", [](Row r) { return r.own().hovering.training_j; }},
+      {"hovering_leader_away_J", [](Row r) { return r.own().hovering.leader_away_j; }},
+      {"hovering_waiting_J", [](Row r) { return r.own().hovering.waiting_j; }},
       {"culprit", [](Row r) { return fmt::format("\"{}\"", r.own().culprit); }},
   };
 }

@@ -50,10 +50,10 @@ void MissionRecorder::each_field(Recorder& recorder, const Visit& visit) {
   visit(sequences, clusters, swarms, energy, events, tensorboard, recorder.legs_);
   auto& [accuracy_seconds, last_accuracy, oracle_seconds, age, reward, distance, data, model, shortfall,
          num_sequences, recharges, visits, idle_visits, below_threshold, messages, refused, faults, rejected,
-         unreachable] = recorder.sums_;
+         unreachable, hovering] = recorder.sums_;
   visit(accuracy_seconds, last_accuracy, oracle_seconds, age, reward, distance, data, model, shortfall,
         num_sequences, recharges, visits, idle_visits, below_threshold, messages, refused, faults, rejected,
-        unreachable);
+        unreachable, hovering);
 }
 
 MissionRecorder::MissionRecorder(const World& world)
@@ -104,6 +104,9 @@ void MissionRecorder::add_swarms(const SequenceRecord& record) {
     sums_.idle_visits += swarm.active && !record.clusters[swarm.to].visited ? 1 : 0;
     sums_.recharges += world_.is_station(swarm.to) && !is_lost(world_, swarm) ? 1 : 0;
     sums_.distance_m += swarm.distance_m;
+    sums_.hovering.training_j += swarm.hovering.training_j;
+    sums_.hovering.leader_away_j += swarm.hovering.leader_away_j;
+    sums_.hovering.waiting_j += swarm.hovering.waiting_j;
     legs_.push_back(
         {record.start_s, swarm.arrival_s, swarm.finished_s, record.sequence, s, swarm.from, swarm.to});
   }
@@ -131,6 +134,7 @@ Headline MissionRecorder::headline(const State& state) const {
   for (const EnergyKind kind : all_energy_kinds) {
     h.energy_by_kind_j[std::string(to_string(kind))] = to_energy(state.ledger.spent_on(kind)).si();
   }
+  h.hovering = sums_.hovering;
   h.recharged_j = to_energy(state.ledger.total_recharged()).si();
   h.recharges = sums_.recharges;
   h.visits = sums_.visits;

@@ -26,6 +26,7 @@ struct Headline {
   double mean_age = 0.0;  // sequences since a cluster was visited, averaged over clusters and sequences
   double energy_j = 0.0;  // of UAVs and devices
   std::map<std::string, double> energy_by_kind_j{};
+  HoveringRecord hovering{};  // by why
   double recharged_j = 0.0;
   std::size_t recharges = 0;
   std::size_t visits = 0;       // that left a model
@@ -78,6 +79,7 @@ class MissionRecorder {
     std::uint64_t sequences = 0, recharges = 0, visits = 0, idle_visits = 0, below_threshold = 0,
                   messages = 0, refused_messages = 0, faults = 0, rejected_updates = 0,
                   unreachable_updates = 0;
+    HoveringRecord hovering{};
   };
   template <class Recorder, class Visit>
   static void each_field(Recorder& recorder, const Visit& visit);

@@ -17,9 +17,19 @@ namespace skein {
 struct RoundRecord {
   double start_s = 0.0;
   double training_s = 0.0;  // its local rounds: gathering, processing, models to the leader and back
-  double trip_s = 0.0;      // of its leader, to the access point and back
+  double trip_s = 0.0;      // of its leader, towards the access point and back
+  double way_m = 0.0;       // that it flies towards it, one way
+  double transmit_s = 0.0;  // of models between it and the access point, there and back; within training_s
   std::size_t local_rounds = 0;
   OffloadSummary decision{};  // of the first local round; the others differ by what has arrived meanwhile
+};
+
+// Energy of staying over a place, by why; of all UAVs of a swarm, in J.
+struct HoveringRecord {
+  double training_j = 0.0;  // gathering, training, handing over
+  double leader_away_j =
+      0.0;                 // while the leader brings models to the core network and back; of the leader, too
+  double waiting_j = 0.0;  // for other swarms
 };
 
 struct SwarmRecord {
@@ -37,8 +47,9 @@ struct SwarmRecord {
   double objective = 0.0;        // O(s), as in the planner's tables
   std::uint64_t points_sent = 0;
   std::uint64_t points_trained = 0;
-  std::string culprit{};              // why it did not train, if so
-  std::size_t access_point = 0;       // that its leader flies to, if active
+  std::string culprit{};         // why it did not train, if so
+  std::size_t access_point = 0;  // with which its leader exchanges models, if active
+  HoveringRecord hovering{};
   std::vector<RoundRecord> rounds{};  // global rounds in which it trained
 };
 

@@ -37,13 +37,14 @@ double Supplies::least_margin(std::size_t swarm) const {
   return least;
 }
 
-void Supplies::spend(std::size_t uav, EnergyKind kind, Energy energy) {
+Energy Supplies::spend(std::size_t uav, EnergyKind kind, Energy energy) {
   const Ledger::Id account = State::account_of_uav(uav);
-  ledger_.book(account, kind, energy);
+  const Booking booking = ledger_.book(account, kind, energy);
   const double factor = faults_.factor(FaultKind::battery, uav, now_);
   if (factor > 1.0) {
     ledger_.book(account, EnergyKind::leakage, (factor - 1.0) * energy);
   }
+  return to_energy(booking.paid);
 }
 
 void Supplies::book(const std::vector<EnergyUse>& uses) {

@@ -26,8 +26,8 @@ class Supplies {
   // The same above each UAV's threshold.
   [[nodiscard]] double least_margin(std::size_t swarm) const;
 
-  // Of this UAV's battery; a faulty one loses more.
-  void spend(std::size_t uav, EnergyKind kind, Energy energy);
+  // Of this UAV's battery; a faulty one loses more. What it had for this use.
+  Energy spend(std::size_t uav, EnergyKind kind, Energy energy);
   void book(const std::vector<EnergyUse>& uses);
 
  private:

@@ -53,6 +53,25 @@ std::size_t nearest_working_access_point(const World& world, const Position& fro
   return best;
 }
 
+// A swarm's leader above its cluster, and an access point.
+struct LeaderLink {
+  std::size_t swarm = 0;
+  std::size_t access_point = 0;
+  Position above{};
+};
+
+// With so much of the way left to above the access point: exactly there if nothing is.
+DataRate leader_rate(const World& world, const Channel& channel, const LeaderLink& link, Length left) {
+  const std::size_t id = world.swarms[link.swarm].leader;
+  const Position& access_point = world.access_points[link.access_point].position;
+  const Length whole = ground_distance(link.above, access_point);
+  const double share = left > Length(0.0) ? left / whole : 0.0;
+  const Position place{access_point.x + share * (link.above.x - access_point.x),
+                       access_point.y + share * (link.above.y - access_point.y), world.uavs[id].altitude};
+  return channel.air_to_ground({world.devices.size() + id, place, world.uavs[id].transmit_power},
+                               {world.devices.size() + world.uavs.size() + link.access_point, access_point});
+}
+
 }  // namespace
 
 SwarmLinks swarm_links(const World& world, std::size_t swarm_index, std::size_t cluster_index,
@@ -71,11 +90,12 @@ SwarmLinks swarm_links(const World& world, std::size_t swarm_index, std::size_t 
   SwarmLinks links;
   links.swarm = swarm_index;
   links.cluster = cluster_index;
-  links.access_point = conditions.access_points_out.empty()
+  links.access_point = conditions.way.is_decided() ? conditions.way.access_point
+                       : conditions.access_points_out.empty()
                            ? world.nearest_access_point(points[0])
                            : nearest_working_access_point(world, points[0], conditions.access_points_out);
-  const Position& access_point = world.access_points[links.access_point].position;
-  links.access_point_distance = ground_distance(points[0], access_point);
+  const Length whole_way = ground_distance(points[0], world.access_points[links.access_point].position);
+  links.access_point_distance = conditions.way.is_decided() ? conditions.way.flown : whole_way;
 
   links.device_to_uav =
       Table<DataRate>(cluster.devices.count, swarm.workers.count + swarm.coordinators.count);
@@ -96,12 +116,59 @@ SwarmLinks swarm_links(const World& world, std::size_t swarm_index, std::size_t 
     links.worker_to_leader.push_back(channel.air_to_air(uav(swarm.workers.first + j), uav(swarm.leader)));
     links.leader_to_worker.push_back(channel.air_to_air(uav(swarm.leader), uav(swarm.workers.first + j)));
   }
-  const Node leader_above{uav(swarm.leader).number,
-                          {access_point.x, access_point.y, world.uavs[swarm.leader].altitude},
-                          world.uavs[swarm.leader].transmit_power};
-  links.leader_to_access_point = channel.air_to_ground(
-      leader_above, {world.devices.size() + world.uavs.size() + links.access_point, access_point});
+  links.leader_to_access_point = leader_rate(
+      world, channel, {.swarm = swarm_index, .access_point = links.access_point, .above = points[0]},
+      whole_way - links.access_point_distance);
   return links;
+}
+
+WayToCore way_to_core(const World& world, std::size_t swarm, std::size_t cluster, std::size_t sequence,
+                      const LinkConditions& conditions, const WaySetting& setting) {
+  if (world.way == WayChoice::fly) {
+    return {};
+  }
+  const Position above = hover_points(world, swarm, cluster)[0];
+  const Channel channel(world, sequence, conditions.rate_factor);
+  const Uav& leader = world.uavs[setting.leader];
+  WayProblem problem{.speed = leader.cruise_speed,
+                     .cruise = leader.propulsion.power(leader.cruise_speed),
+                     .hover = leader.propulsion.hover_power(),
+                     .transmit = leader.transmit_power,
+                     .model = setting.model,
+                     .time_price = world.time_price,
+                     .most = setting.most};
+  for (const std::size_t id : setting.others) {
+    problem.others.push_back(waiting_of(world.uavs[id], setting.waiting));
+  }
+  const auto best_to = [&](std::size_t access_point) {
+    problem.distance = ground_distance(above, world.access_points[access_point].position);
+    return best_way(problem, [&](Length left) {
+      return leader_rate(world, channel, {.swarm = swarm, .access_point = access_point, .above = above},
+                         left);
+    });
+  };
+  WayToCore best{.access_point = nearest_working_access_point(world, above, conditions.access_points_out)};
+  Way way = best_to(best.access_point);
+  for (std::size_t a = 0; a < world.access_points.size(); ++a) {
+    if (a == best.access_point ||
+        std::ranges::find(conditions.access_points_out, a) != conditions.access_points_out.end()) {
+      continue;
+    }
+    const Way other = best_to(a);
+    if (is_better(other, way, setting.most)) {
+      best.access_point = a;
+      way = other;
+    }
+  }
+  best.flown = way.flown;
+  return best;
+}
+
+Waiter waiting_of(const Uav& uav, WaitChoice choice) {
+  return {.hover = uav.propulsion.hover_power(),
+          .landed = uav.landed_power,
+          .takeoff = uav.takeoff,
+          .may_land = choice == WaitChoice::cheaper};
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "skein/world/way_to_core.h"
 #include "skein/world/world.h"
 
 namespace skein {
@@ -26,23 +27,50 @@ struct Table {
 struct SwarmLinks {
   std::size_t swarm = 0;
   std::size_t cluster = 0;
-  std::size_t access_point = 0;            // the nearest
-  Length access_point_distance{};          // flown one way by the leader, horizontally
+  std::size_t access_point = 0;            // with which the leader exchanges models
+  Length access_point_distance{};          // flown one way towards it by the leader, horizontally
   Table<DataRate> device_to_uav;           // devices x (workers, then coordinators)
   Table<DataRate> coordinator_to_worker;   // coordinators x workers
   std::vector<DataRate> worker_to_leader;  // model upload
   std::vector<DataRate> leader_to_worker;  // model broadcast
-  DataRate leader_to_access_point{};       // with the leader hovering above the access point
+  DataRate leader_to_access_point{};       // with the leader hovering at the end of that flight
 };
 
-// What a fault does to them.
+// Where a leader goes to exchange models with the core network.
+struct WayToCore {
+  static constexpr std::size_t undecided = static_cast<std::size_t>(-1);
+
+  std::size_t access_point = undecided;
+  Length flown{};
+
+  [[nodiscard]] bool is_decided() const { return access_point != undecided; }
+};
+
+// What a fault does to them, and what was decided.
 struct LinkConditions {
   double rate_factor = 1.0;                      // of every rate
   std::vector<std::size_t> access_points_out{};  // the leader flies to another; with all out, to the nearest
+  WayToCore way{};                               // undecided: all the way to the nearest
 };
 
 SwarmLinks swarm_links(const World& world, std::size_t swarm, std::size_t cluster, std::size_t sequence,
                        const LinkConditions& conditions = {});
+
+// As a UAV that waits by the scenario's choice.
+Waiter waiting_of(const Uav& uav, WaitChoice choice);
+
+// Who decides on a way, and for what.
+struct WaySetting {
+  DataSize model{};
+  std::size_t leader = 0;             // of the world's UAVs; its power, speed and battery count
+  std::vector<std::size_t> others{};  // of the world's UAVs, who wait meanwhile
+  WaitChoice waiting = WaitChoice::hover;
+  Energy most{};  // that the leader's battery has for it
+};
+// The best one to any access point that works, or to the nearest where none does. Undecided where the world's
+// leaders always fly.
+WayToCore way_to_core(const World& world, std::size_t swarm, std::size_t cluster, std::size_t sequence,
+                      const LinkConditions& conditions, const WaySetting& setting);
 
 // What models take in a global round beside flight and training: in each local aggregation the slowest upload
 // and the broadcast; at the access point, up and down.

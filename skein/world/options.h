@@ -36,9 +36,18 @@ struct DeviceOptions {
   Distribution<Length> height{constant(0), unit::metre, Range{.low = 0, .high = 1000}};
 };
 
+// How far leaders fly to exchange models with the core network.
+enum class WayChoice {
+  fly,     // to the nearest access point, as in the paper
+  decide,  // as far towards one as pays: see way_to_core.h
+};
+constexpr auto names_of(WayChoice) { return names_for<WayChoice>("fly", "decide"); }
+
 struct AccessPointOptions {
   SiteOptions sites{.count = 2};
   Distribution<Length> height{constant(10), unit::metre, Range{.low = 0, .high = 1000}};
+  WayChoice way = WayChoice::fly;
+  double time_price_w = 0.0;  // J that a second of a round is worth, beside energy
 };
 
 struct StationOptions {
@@ -65,6 +74,13 @@ struct WorldOptions {
   AccessPointOptions access_points{};
   StationOptions stations{};
 };
+
+// What UAVs do that wait in the middle of a training sequence.
+enum class WaitChoice {
+  hover,    // as in the paper; before training begins and when all is done they are on the ground
+  cheaper,  // hover or land, whichever takes less energy
+};
+constexpr auto names_of(WaitChoice) { return names_for<WaitChoice>("hover", "cheaper"); }
 
 enum class Role { leader, worker, coordinator };
 constexpr auto names_of(Role) { return names_for<Role>("leader", "worker", "coordinator"); }

@@ -370,6 +370,8 @@ World sample_world(const WorldOptions& options, const SwarmOptions& swarms, cons
   world.seed = seed;
   world.origin_deg = options.origin_deg;
   world.hover = options.hover;
+  world.way = options.access_points.way;
+  world.time_price = Power(options.access_points.time_price_w);
   for (const auto& [east, north] : options.hover_points_m) {
     world.hover_offsets.push_back({Length(east), Length(north), Length(0.0)});
   }

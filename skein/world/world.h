@@ -84,6 +84,8 @@ struct World {
   std::vector<Device> devices;  // cluster by cluster
   std::vector<Station> stations;
   std::vector<AccessPoint> access_points;
+  WayChoice way = WayChoice::fly;
+  Power time_price{};  // of a round, where leaders decide how far they fly
   std::vector<Swarm> swarms;
   std::vector<Uav> uavs;  // swarm by swarm: leader, workers, coordinators
 

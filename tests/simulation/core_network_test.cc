@@ -344,12 +344,22 @@ TEST(RandomMissions, WithoutFaultsNobodyIsBelowItsThreshold) {
 
 // The first sequence of a mission with these faults. Its plan is the same whatever they are.
 struct First {
-  explicit First(const std::string& list)
-      : flight({"run.seed=3", "swarms.types.worker.count=3", "swarms.types.coordinator.count=2",
-                "offloading.method='maximum_processing'", "planning.planner='myopic'",
-                "planning.durations=[4]", "planning.local_periods=[1]", "planning.global_periods=[2]",
-                "faults.list=[" + list + "]"}),
-        record(flight.step()) {}
+  explicit First(const std::string& list, const std::vector<std::string>& more = {})
+      : flight(settings(list, more)), record(flight.step()) {}
+
+  static std::vector<std::string> settings(const std::string& list, const std::vector<std::string>& more) {
+    std::vector<std::string> all{"run.seed=3",
+                                 "swarms.types.worker.count=3",
+                                 "swarms.types.coordinator.count=2",
+                                 "offloading.method='maximum_processing'",
+                                 "planning.planner='myopic'",
+                                 "planning.durations=[4]",
+                                 "planning.local_periods=[1]",
+                                 "planning.global_periods=[2]",
+                                 "faults.list=[" + list + "]"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
 
   // Swarm 1's.
   [[nodiscard]] const SwarmRecord& swarm() const { return record.swarms[0]; }
@@ -508,6 +518,48 @@ TEST(Mission, WhoeverIsDoneLands) {
     const double watts = whole.spent_j(worker, EnergyKind::hovering) / (swarm.finished_s - begin);
     EXPECT_NEAR(watts, whole.flight.world().uavs[worker].propulsion.hover_power().si(), 1e-6);
     EXPECT_EQ(whole.record.clusters[swarm.to].handed_over_s, swarm.finished_s);
+  }
+}
+
+// Of all UAVs.
+double spent_j(const State& state, EnergyKind kind) { return to_energy(state.ledger.spent_on(kind)).si(); }
+
+double hovered_j(const SequenceRecord& record) {
+  double sum = 0.0;
+  for (const SwarmRecord& swarm : record.swarms) {
+    sum += swarm.hovering.training_j + swarm.hovering.leader_away_j + swarm.hovering.waiting_j;
+  }
+  return sum;
+}
+
+// By radio a small model is there in a moment: nobody flies to an access point, and nobody hovers meanwhile.
+// Where it is large and the channel harsh, so that it would take minutes, leaders fly.
+TEST(Mission, LeadersDecideHowFarTheyFly) {
+  const First flown("");
+  const First decided("", {"world.access_points.way='decide'"});
+  const First harsh("", {"world.access_points.way='decide'", "radio.path_loss_exponent=2.6",
+                         "offloading.model_kbit=20000"});
+  for (const First* mission : {&flown, &decided, &harsh}) {
+    EXPECT_NEAR(hovered_j(mission->record), spent_j(mission->flight.state(), EnergyKind::hovering), 1e-6);
+  }
+  EXPECT_GT(spent_j(flown.flight.state(), EnergyKind::access_point_trips), 0.0);
+  EXPECT_EQ(spent_j(decided.flight.state(), EnergyKind::access_point_trips), 0.0);
+  EXPECT_GT(spent_j(harsh.flight.state(), EnergyKind::access_point_trips), 0.0);
+  EXPECT_LT(decided.record.end_s, flown.record.end_s);
+  for (std::size_t s = 0; s < decided.record.swarms.size(); ++s) {
+    if (!decided.record.swarms[s].active) {
+      continue;
+    }
+    const SwarmRecord& near = decided.record.swarms[s];
+    const SwarmRecord& far = flown.record.swarms[s];
+    EXPECT_EQ(near.rounds.back().way_m, 0.0);
+    EXPECT_EQ(near.rounds.back().trip_s, 0.0);
+    EXPECT_GT(near.rounds.back().transmit_s, far.rounds.back().transmit_s) << "the rate is worse";
+    EXPECT_LT(near.hovering.leader_away_j, 0.1 * far.hovering.leader_away_j);
+    // Two models of 10 kbit from the leader to its access point: the energy of its radio.
+    const Uav& leader = decided.flight.world().uavs[decided.flight.world().swarms[s].leader];
+    EXPECT_NEAR(decided.spent_j(decided.flight.world().swarms[s].leader, EnergyKind::model_upload),
+                leader.transmit_power.si() * near.rounds.back().transmit_s, 2e-9);
   }
 }
 

@@ -26,8 +26,9 @@ class Filler {
          constants.network_hessian_variability, slowest_trip_s);
     auto& [leader, has_leader, workers, coordinators] = members;
     fill(leader, workers, coordinators);
-    auto& [rate_factor, access_points_out] = conditions;
-    fill(rate_factor, access_points_out);
+    auto& [rate_factor, access_points_out, way] = conditions;
+    fill(rate_factor, access_points_out, way.access_point);
+    way.flown = Length(stream_.uniform(0.0, 1e3));
     has_leader = stream_.below(2) == 1;
     has_constants = stream_.below(2) == 1;
     model = std::make_shared<const Model>(this->model());
@@ -150,6 +151,8 @@ TEST(FleetBytes, TasksComeBackWithEveryField) {
       EXPECT_EQ(silent_devices, back[i].silent_devices);
       EXPECT_EQ(conditions.rate_factor, back[i].conditions.rate_factor);
       EXPECT_EQ(conditions.access_points_out, back[i].conditions.access_points_out);
+      EXPECT_EQ(conditions.way.access_point, back[i].conditions.way.access_point);
+      EXPECT_EQ(conditions.way.flown, back[i].conditions.way.flown);
       EXPECT_EQ(has_constants, back[i].has_constants);
       EXPECT_EQ(constants.gradient_bound, back[i].constants.gradient_bound);
       EXPECT_EQ(constants.network_hessian_variability, back[i].constants.network_hessian_variability);

@@ -351,8 +351,11 @@ export class MissionMap extends MapCanvas {
     if (access && round.trip > 0 && time > out && time < out + round.trip) {
       const share = (time - out) / round.trip;
       const way = share < 0.5 ? 2 * share : 2 - 2 * share;
-      const goal: Point = [this.x(access.position[0]), this.y(access.position[1])];
+      const there: Point = [this.x(access.position[0]), this.y(access.position[1])];
       const home = places[0];
+      const whole = Math.hypot(access.position[0] - cluster.centre[0], access.position[1] - cluster.centre[1]);
+      const part = Math.min(1, round.way / Math.max(whole, 1e-9));
+      const goal: Point = [home[0] + (there[0] - home[0]) * part, home[1] + (there[1] - home[1]) * part];
       c.setLineDash([3, 4]);
       c.lineWidth = 1.2;
       c.beginPath();

@@ -30,7 +30,8 @@ export interface Round {
   index: number;
   start: number; // s
   training: number; // s
-  trip: number; // s, of the leader to the access point and back
+  trip: number; // s, of the leader towards the access point and back
+  way: number; // m, that it flies towards it; infinite: all the way
   localRounds: number;
   objective: number;
   gradientBound: number;

@@ -106,7 +106,7 @@ export class MissionPage {
               tool(icon('whole'), 'Whole map (0)', () => this.map.reset()),
               tool('PNG', 'Download the map as PNG', () => this.map.picture().toBlob((blob) => blob && download(`${fileName(this.mission.name, 'map')}.png`, blob))))),
           this.map.element,
-          h('p', { class: 'note key' }, '◆ leader  ● worker  ▲ coordinator  ▪ device  R: recharging station  A: access point · dots on links are data on its way, drawn for the whole global round · dashed: the leader’s trip to its access point')),
+          h('p', { class: 'note key' }, '◆ leader  ● worker  ▲ coordinator  ▪ device  R: recharging station  A: access point · dots on links are data on its way, drawn for the whole global round · dashed: the leader’s trip towards its access point')),
         h('div', { class: 'side' },
           h('section', { class: 'card' }, this.now),
           h('section', { class: 'card', 'data-panel': 'decision' },

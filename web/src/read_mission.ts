@@ -226,6 +226,7 @@ function readEvents(world: World, lines: Json[], legs: Leg[][], num: number, war
         start: time,
         training: reader.number('training_s'),
         trip: reader.number('trip_s'),
+        way: line.way_m === undefined ? Infinity : reader.number('way_m'),
         localRounds: reader.count('local_rounds', most),
         objective: reader.number('objective'),
         gradientBound: reader.number('gradient_bound'),
