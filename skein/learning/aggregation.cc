@@ -4,8 +4,8 @@
 
 namespace skein {
 
-double WaitForAll::round_duration(std::span<const double> swarms_s) const {
-  return *std::ranges::max_element(swarms_s);
+double WaitForAll::round_end(std::span<const double> done_s) const {
+  return *std::ranges::max_element(done_s);
 }
 
 Model WaitForAll::merged(const Model& /*global*/, std::span<const SwarmUpdate> updates,

@@ -19,9 +19,10 @@ class AggregationRule {
   AggregationRule(AggregationRule&&) = delete;
   AggregationRule& operator=(AggregationRule&&) = delete;
 
-  // How long a round lasts, in seconds, if swarms need so long for it: never empty, and at least as long as
-  // the first needs. Models of swarms that need longer are not merged.
-  [[nodiscard]] virtual double round_duration(std::span<const double> swarms_s) const = 0;
+  // When a round ends, if swarms are done with it at these moments: in seconds since the first of them has
+  // begun; never empty, and not before the first is done. Models of swarms that are done later are not
+  // merged.
+  [[nodiscard]] virtual double round_end(std::span<const double> done_s) const = 0;
   // The global model of the next round, from the whole updates of those who were in time: never empty.
   [[nodiscard]] virtual Model merged(const Model& global, std::span<const SwarmUpdate> updates,
                                      ThreadPool& pool) const = 0;
@@ -32,7 +33,7 @@ class WaitForAll final : public AggregationRule {
  public:
   explicit WaitForAll(MergeWeights weights = MergeWeights::equal) : weights_(weights) {}
 
-  [[nodiscard]] double round_duration(std::span<const double> swarms_s) const override;
+  [[nodiscard]] double round_end(std::span<const double> done_s) const override;
   [[nodiscard]] Model merged(const Model& global, std::span<const SwarmUpdate> updates,
                              ThreadPool& pool) const override;
 

@@ -110,7 +110,9 @@ CoreNetwork PreparedMission::start(Planner& planner, Field& field, Fleet& fleet)
            .sequences = scenario_.run.sequences,
            .seed = world_.seed,
            .faults = FaultSchedule(faults_),
-           .measures_constants = scenario_.offloading.constants != ConstantsSource::given},
+           .measures_constants = scenario_.offloading.constants != ConstantsSource::given,
+           .waiting = scenario_.planning.waiting,
+           .start = scenario_.planning.start},
           pool_};
 }
 

@@ -124,7 +124,7 @@ void SwarmProblems::add_uavs(const OffloadingSite& site, const SwarmLinks& links
     const bool is_worker = u < workers;
     const std::size_t id = is_worker ? swarm.workers.first + u : swarm.coordinators.first + u - workers;
     const Uav& uav = world_->uavs[id];
-    Energy fixed = uav.battery_threshold + hovering_energy(uav.propulsion, duration);
+    Energy fixed = uav.battery_threshold + uav.takeoff + hovering_energy(uav.propulsion, duration);
     if (is_worker) {
       fixed += model_upload_energy(transmission(uav, site.rounds, sizes_.model), links.worker_to_leader[u]);
       p.cycles.push_back(uav.cycles_per_point);
@@ -210,7 +210,8 @@ OffloadingProblem SwarmProblems::problem(const OffloadingSite& site, std::span<c
   add_uavs(site, links, batteries, duration, p);
 
   const Energy leader_needs =
-      leader.battery_threshold + hovering_energy(leader.propulsion, duration - access_point_time(trips)) +
+      leader.battery_threshold + leader.takeoff +
+      hovering_energy(leader.propulsion, duration - access_point_time(trips)) +
       access_point_energy(leader.propulsion, trips) +
       model_broadcast_energy(transmission(leader, site.rounds, sizes_.model), links.leader_to_worker);
   // The paper's leader sends nothing to an access point that it has flown to.

@@ -196,8 +196,9 @@ class Sequence {
           report_of(role.self()).end = now;
           return std::nullopt;
         }
-        times_of(role, round).begin = now;
-        return MessageNetwork::WorkResult{.seconds = swarm.decide_time,
+        const double waits = round == d_.first_round ? std::max(0.0, swarm.ready_time - now) : 0.0;
+        times_of(role, round).begin = now + waits;
+        return MessageNetwork::WorkResult{.seconds = waits + swarm.decide_time,
                                           .event = {.assignments = assignments_of(swarm, round)}};
       }
       case Work::fly_to_position:

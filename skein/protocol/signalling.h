@@ -48,6 +48,7 @@ struct SwarmDescription {
 
   // s
   double flight_time = 0.0;               // to the cluster
+  double ready_time = 0.0;                // not before does it begin with the first round that is simulated
   double scatter_time = 0.0;              // to positions above it
   double access_point_flight_time = 0.0;  // one way
   double decide_time = 0.0;

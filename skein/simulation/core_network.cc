@@ -30,6 +30,7 @@ SequenceRecord CoreNetwork::step(FractionListener progress) {
   measure_drift(record);
   recharge(record);
   train(record, progress);
+  finish(record);
   settle(record);
   record.shortfall_j = to_energy(state_.world.ledger.total_shortfall() - shortfall).si();
   advance(record);
@@ -44,6 +45,7 @@ SequenceRecord CoreNetwork::begin() const {
   record.start_s = state_.world.clock.now().si();
   record.swarms.resize(setup_.world->swarms.size());
   record.clusters.resize(state_.clusters.size());
+  record.uavs.resize(setup_.world->uavs.size());
   std::vector<ClusterModel> models;
   for (std::size_t c = 0; c < state_.clusters.size(); ++c) {
     models.push_back({c, state_.clusters[c].was_visited() ? nullptr : &setup_.initial});
@@ -138,18 +140,40 @@ void CoreNetwork::fly_swarm(std::size_t swarm, SequenceRecord& record) {
   const Length distance = ground_distance(world.site(own.from), world.site(own.to));
   own.distance_m = distance.si();
   double longest = 0.0;
+  double departs_s = record.start_s;
+  if (own.active && lacks_model(swarm)) {
+    own.gets_model = true;
+    state_.known_merges[swarm] = state_.merges;
+    record.model_bits += setup_.problems->sizes().model.si();
+    departs_s += model_delay().si();
+  }
+  Airborne airborne = this->airborne(record);
   for (const std::size_t id : supplies.flying(swarm)) {
     const Uav& uav = world.uavs[id];
+    airborne.land(id, Time(departs_s - record.start_s));
     const Flight flight{.distance = distance, .speed = uav.cruise_speed};
     const Energy energy = travel_energy(uav.propulsion, flight);
     own.travel_j += energy.si();
     own.dearest_flight_j = std::max(own.dearest_flight_j, energy.si());
-    supplies.spend(id, EnergyKind::travel, energy);
+    airborne.fly(id, EnergyKind::travel, energy, flight_time(flight));
     longest = std::max(longest, flight_time(flight).si());
   }
-  own.arrival_s = record.start_s + longest;
+  own.arrival_s = departs_s + longest;
   own.finished_s = own.arrival_s;
   state_.world.swarm_sites[swarm] = own.to;
+}
+
+// Of the plan that brings the global model to a leader from afar.
+Time CoreNetwork::model_delay() const {
+  return setup_.problems->sizes().model / DataRate(SwarmDescription{}.control_rate);
+}
+
+const std::shared_ptr<const Model>& CoreNetwork::model_of(std::size_t swarm) const {
+  return state_.own_models[swarm] ? state_.own_models[swarm] : state_.global;
+}
+
+bool CoreNetwork::lacks_model(std::size_t swarm) const {
+  return !state_.own_models[swarm] && state_.known_merges[swarm] < state_.merges;
 }
 
 // On arrival at a cluster: how far the gradient of the model that was left there has moved.
@@ -190,15 +214,29 @@ void CoreNetwork::recharge(SequenceRecord& record) {
   }
 }
 
-// When it ends for all, and what it was worth.
+// When it ends for all. Until then whoever is done is on the ground.
+void CoreNetwork::finish(SequenceRecord& record) {
+  record.end_s = record.start_s;
+  for (const SwarmRecord& swarm : record.swarms) {
+    record.end_s = std::max(record.end_s, swarm.finished_s);
+  }
+  Airborne airborne = this->airborne(record);
+  for (std::size_t swarm = 0; swarm < record.swarms.size(); ++swarm) {
+    for (const std::size_t id : supplies().flying(swarm)) {
+      const UavTimes& times = record.uavs[id];
+      const double busy_s = times.flying_s + times.hovering_s + times.landed_s;
+      airborne.land(id, Time(record.end_s - record.start_s - busy_s));
+    }
+  }
+}
+
+// What it was worth.
 void CoreNetwork::settle(SequenceRecord& record) {
   const World& world = *setup_.world;
   const std::vector<double> drifts = planning_drifts();
   SequenceCosts costs;
-  record.end_s = record.start_s;
   for (std::size_t swarm = 0; swarm < world.swarms.size(); ++swarm) {
     SwarmRecord& own = record.swarms[swarm];
-    record.end_s = std::max(record.end_s, own.finished_s);
     costs.travel_j += own.dearest_flight_j;
     costs.objective_sum += own.active ? own.objective : 0.0;
     costs.recharging += world.is_station(own.to) && own.culprit.empty() ? 1 : 0;

@@ -2,11 +2,11 @@
 // sequence (the paper, section V-C), and it is the planner's environment for real.
 //
 // In a sequence every swarm flies to its site. At a station it recharges. At clusters, swarms wait for one
-// another, landed, then go through the same global rounds: each leader solves its problem, its swarm gathers
-// and trains, the leader flies to its access point and back, and the core averages the swarms' models. At the
-// end each swarm makes the model its own and hands it to the cluster's devices; gathered data is discarded.
-// Whoever is done, or cannot train, waits, landed, for the others, also for those that recharge. Then data
-// drifts.
+// another, landed, or begin as they arrive, then go through the same global rounds: each leader solves its
+// problem, its swarm gathers and trains, the leader flies to its access point and back, and the core averages
+// the swarms' models. At the end each swarm makes the model its own and hands it to the cluster's devices;
+// gathered data is discarded. Whoever is done, or cannot train, waits, landed, for the others, also for those
+// that recharge. Then data drifts.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +23,7 @@
 #include "skein/planning/planner.h"
 #include "skein/planning/reward.h"
 #include "skein/protocol/signalling.h"
+#include "skein/simulation/airborne.h"
 #include "skein/simulation/faults.h"
 #include "skein/simulation/field.h"
 #include "skein/simulation/fleet.h"
@@ -49,6 +50,8 @@ struct MissionSetup {
   std::uint64_t seed = 0;
   FaultSchedule faults{};
   bool measures_constants = true;  // of the convergence bounds, for the leaders
+  WaitChoice waiting = WaitChoice::hover;
+  StartChoice start = StartChoice::together;
 };
 
 class CoreNetwork {
@@ -75,13 +78,23 @@ class CoreNetwork {
     std::vector<SwarmLinks> links;  // of each
     std::vector<bool> reachable;    // whether there is an access point for each
     std::vector<LeaderUpdate> updates;
-    std::vector<RoundTimes> times;    // of each, with all of its messages, since the round's begin
+    std::vector<double> offsets_s;    // that each begins later than the first
+    std::vector<RoundTimes> times;    // of each, with all of its messages, since it began
     std::vector<double> durations_s;  // that each needs for the round, to the end of its part
+  };
+  // Where a swarm's time in a round goes.
+  struct RoundParts {
+    double training_s = 0.0;  // gathering, too
+    double flight_s = 0.0;    // of the leader, there and back
+    double exchange_s = 0.0;  // of models with the core network
+    double waits_s = 0.0;     // for other swarms
+    double hand_over_s = 0.0;
   };
   // What the global rounds of the present sequence have come to.
   struct Training {
-    double now_s = 0.0;
-    double num_local_rounds = 1.0;  // of all of them
+    std::vector<double> begins_s{};  // of each swarm, with its next round
+    double now_s = 0.0;              // the first of them
+    double num_local_rounds = 1.0;   // of all of them
     std::shared_ptr<const Model> first_model{};
     Round last{};
     std::vector<double> objective_sums{};    // of each swarm
@@ -98,31 +111,46 @@ class CoreNetwork {
   void measure_drift(const SequenceRecord& record);
   void recharge(SequenceRecord& record);
   void train(SequenceRecord& record, FractionListener progress);
+  void finish(SequenceRecord& record);
   void settle(SequenceRecord& record);
   void advance(const SequenceRecord& record);
 
   // Training, step by step.
   void run_round(std::size_t round, Training& training, SequenceRecord& record);
-  [[nodiscard]] Round prepare(std::size_t round, SequenceRecord& record) const;
+  void await_begin(const Training& training, SequenceRecord& record);
+  [[nodiscard]] Round prepare(std::size_t round, const Training& training, SequenceRecord& record) const;
   [[nodiscard]] LeaderTask task_of(std::size_t swarm, std::size_t round, const SequenceRecord& record,
                                    const std::vector<std::size_t>& access_points_out) const;
   [[nodiscard]] WayToCore way_of(const LeaderTask& task) const;
   void share_slowest_trip(Round& round) const;
   void signal(Round& round, SequenceRecord& record);
-  void book_swarm(const Round& round, std::size_t i, double lasts_s, bool is_last, Training& training,
+  void book_swarm(const Round& round, std::size_t i, double stays_s, const Training& training,
                   SequenceRecord& record);
+  void add_objectives(const Round& round, std::size_t i, Training& training) const;
   void send_to_core(const Round& round, std::size_t i);
   // Of a leader's model, one way; and of its flight there and back.
   [[nodiscard]] Time transfer_to_core(const Round& round, std::size_t i) const;
   [[nodiscard]] Time round_trip(const Round& round, std::size_t i) const;
-  void book_hovering(const Round& round, std::size_t i, double stays_s, SequenceRecord& record);
+  // Where the time goes of a swarm that stays so long.
+  void book_times(const Round& round, std::size_t i, double stays_s, SequenceRecord& record);
+  [[nodiscard]] RoundParts parts_of(const Round& round, std::size_t i, double stays_s) const;
+  void book_leader(const Round& round, std::size_t i, double stays_s, SequenceRecord& record);
+  void book_member(const Round& round, std::size_t i, std::size_t uav, double stays_s,
+                   SequenceRecord& record);
   void merge(Round& round, double lasts_s, double now_s, SequenceRecord& record);
   [[nodiscard]] std::vector<SwarmUpdate> whole_updates(Round& round, double lasts_s, double now_s,
-                                                       SequenceRecord& record) const;
+                                                       SequenceRecord& record);
+  // What a swarm goes on from: the global model, or its own that found no access point.
+  [[nodiscard]] const std::shared_ptr<const Model>& model_of(std::size_t swarm) const;
+  [[nodiscard]] bool lacks_model(std::size_t swarm) const;
+  [[nodiscard]] Time model_delay() const;
   void measure(const Training& training, SequenceRecord& record);
   void hand_over(Training& training, SequenceRecord& record);
 
   [[nodiscard]] Supplies supplies() { return {*setup_.world, setup_.faults, now_, state_.world.ledger}; }
+  [[nodiscard]] Airborne airborne(SequenceRecord& record) {
+    return {*setup_.world, setup_.waiting, supplies(), record.uavs};
+  }
   void fly_swarm(std::size_t swarm, SequenceRecord& record);
 
   // Drift, as planners see it.

@@ -72,15 +72,21 @@ RoundTimes since(const RoundTimes& times, double begin) {
 }  // namespace
 
 void CoreNetwork::train(SequenceRecord& record, FractionListener progress) {
+  Training training;
+  double last_s = record.start_s;
   bool any = false;
-  Training training{.now_s = record.start_s};
   for (const SwarmRecord& swarm : record.swarms) {
     any = any || swarm.active;
-    training.now_s = swarm.active ? std::max(training.now_s, swarm.arrival_s) : training.now_s;
+    last_s = swarm.active ? std::max(last_s, swarm.arrival_s) : last_s;
+    training.begins_s.push_back(swarm.arrival_s);
   }
   if (!any) {
     return;
   }
+  if (setup_.start == StartChoice::together) {
+    training.begins_s.assign(record.swarms.size(), last_s);
+  }
+  await_begin(training, record);
   const Timing& timing = record.plan.timing;
   const auto local_period = static_cast<std::size_t>(timing.local_period);
   const auto global_period = static_cast<std::size_t>(timing.global_period);
@@ -103,24 +109,38 @@ void CoreNetwork::train(SequenceRecord& record, FractionListener progress) {
 void CoreNetwork::run_round(std::size_t round, Training& training, SequenceRecord& record) {
   now_.round = round;
   training.last = {};  // models of the round before are not kept beside those of this one
+  training.now_s = std::numeric_limits<double>::infinity();
+  for (std::size_t swarm = 0; swarm < record.swarms.size(); ++swarm) {
+    training.now_s =
+        record.swarms[swarm].active ? std::min(training.now_s, training.begins_s[swarm]) : training.now_s;
+  }
   if (round > 0) {
     note_faults(training.now_s, record);
   }
-  Round current = prepare(round, record);
+  Round current = prepare(round, training, record);
   current.updates = setup_.fleet->run(current.tasks);
   signal(current, record);
-  const double lasts_s = setup_.aggregation->round_duration(current.durations_s);
-  const bool is_last = round + 1 == record.global_rounds;
+  std::vector<double> done_s;
   for (std::size_t i = 0; i < current.tasks.size(); ++i) {
-    book_swarm(current, i, lasts_s, is_last, training, record);
+    done_s.push_back(current.offsets_s[i] + current.durations_s[i]);
   }
-  training.now_s += lasts_s;
+  const double lasts_s = setup_.aggregation->round_end(done_s);
+  // The next round is for all together, or for each as soon as it can; after the last one, everybody is done.
+  const bool is_last = round + 1 == record.global_rounds;
+  const bool waits = setup_.start == StartChoice::together && !is_last;
+  for (std::size_t i = 0; i < current.tasks.size(); ++i) {
+    const double stays_s = waits ? lasts_s : current.durations_s[i];
+    book_swarm(current, i, stays_s, training, record);
+    add_objectives(current, i, training);
+    training.begins_s[current.tasks[i].swarm] += stays_s;
+  }
   state_.iterations += current.tasks.front().local_period * current.tasks.front().global_period;
-  merge(current, lasts_s, training.now_s, record);
+  merge(current, lasts_s, training.now_s + lasts_s, record);
   training.last = std::move(current);
 }
 
-CoreNetwork::Round CoreNetwork::prepare(std::size_t round, SequenceRecord& record) const {
+CoreNetwork::Round CoreNetwork::prepare(std::size_t round, const Training& training,
+                                        SequenceRecord& record) const {
   const World& world = *setup_.world;
   std::vector<std::size_t> out;  // access points
   for (std::size_t a = 0; a < world.access_points.size(); ++a) {
@@ -137,6 +157,7 @@ CoreNetwork::Round CoreNetwork::prepare(std::size_t round, SequenceRecord& recor
     const SwarmLinks& links =
         prepared.links.emplace_back(swarm_links(world, swarm, task.cluster, task.sequence, task.conditions));
     prepared.reachable.push_back(out.size() < world.access_points.size());
+    prepared.offsets_s.push_back(training.begins_s[swarm] - training.now_s);
     record.swarms[swarm].access_point = links.access_point;
   }
   share_slowest_trip(prepared);
@@ -155,7 +176,7 @@ LeaderTask CoreNetwork::task_of(std::size_t swarm, std::size_t round, const Sequ
                   .local_period = static_cast<std::size_t>(record.plan.timing.local_period),
                   .global_period = static_cast<std::size_t>(record.plan.timing.global_period),
                   .first_iteration = state_.iterations,
-                  .model = state_.global,
+                  .model = model_of(swarm),
                   .members = faults.members(world, swarm, now_),
                   .conditions = {.rate_factor = faults.factor(FaultKind::link, swarm, now_),
                                  .access_points_out = access_points_out},
@@ -206,10 +227,10 @@ void CoreNetwork::share_slowest_trip(Round& round) const {
     const Time trip = 2.0 * flight_time({.distance = round.links[i].access_point_distance,
                                          .speed = setup_.world->uavs[task.members.leader].cruise_speed});
     const Time models = model_time(setup_.problems->sizes().model, round.links[i], task.global_period);
-    slowest = std::max(slowest, (trip + models).si());
+    slowest = std::max(slowest, round.offsets_s[i] + (trip + models).si());
   }
-  for (LeaderTask& task : round.tasks) {
-    task.slowest_trip_s = slowest;
+  for (std::size_t i = 0; i < round.tasks.size(); ++i) {
+    round.tasks[i].slowest_trip_s = slowest - round.offsets_s[i];
   }
 }
 
@@ -236,12 +257,20 @@ void CoreNetwork::signal(Round& round, SequenceRecord& record) {
     round.times.push_back({.trained = duration_s, .synchronised = duration_s, .back = duration_s});
     if (round.updates[i].trained && round.reachable[i]) {
       whose.push_back(i);
-      description.swarms.push_back(
-          describe_round(*setup_.world, round.tasks[i], round.updates[i], round.links[i], sizes.point));
+      description.swarms.push_back(describe_round(*setup_.world, round.tasks[i], round.updates[i],
+                                                  round.links[i], sizes.point, setup_.waiting));
+      description.swarms.back().ready_time = round.offsets_s[i];
+      description.swarms.back().needs_model = r == 0 && record.swarms[round.tasks[i].swarm].gets_model;
     }
   }
   if (description.swarms.empty()) {
     return;
+  }
+  if (std::ranges::any_of(description.swarms, &SwarmDescription::needs_model)) {
+    // Arrivals have the time that it takes: here all begin as if plans had come at once.
+    for (SwarmDescription& swarm : description.swarms) {
+      swarm.ready_time += 2.0 * model_delay().si();
+    }
   }
   const SignallingReport report = simulate_signalling(description);
   for (std::size_t s = 0; s < whose.size(); ++s) {
@@ -264,12 +293,19 @@ void CoreNetwork::merge(Round& round, double lasts_s, double now_s, SequenceReco
   const std::vector<SwarmUpdate> whole = whole_updates(round, lasts_s, now_s, record);
   if (!whole.empty()) {
     state_.global = std::make_shared<const Model>(setup_.aggregation->merged(*state_.global, whole, pool_));
+    ++state_.merges;
+  }
+  for (std::size_t i = 0; i < round.tasks.size(); ++i) {
+    if (round.updates[i].trained && round.reachable[i]) {
+      state_.own_models[round.tasks[i].swarm] = nullptr;
+      state_.known_merges[round.tasks[i].swarm] = state_.merges;
+    }
   }
 }
 
 // The swarms' models that reach the core network whole, and in time.
 std::vector<SwarmUpdate> CoreNetwork::whole_updates(Round& round, double lasts_s, double now_s,
-                                                    SequenceRecord& record) const {
+                                                    SequenceRecord& record) {
   std::vector<SwarmUpdate> whole;
   for (std::size_t i = 0; i < round.updates.size(); ++i) {
     if (!round.updates[i].trained) {
@@ -282,9 +318,10 @@ std::vector<SwarmUpdate> CoreNetwork::whole_updates(Round& round, double lasts_s
       ++record.unreachable_updates;
       leave_out(
           fmt::format("swarm {} finds no access point: its model stays out of the global one", swarm + 1));
+      state_.own_models[swarm] = std::make_shared<const Model>(std::move(model));
       continue;
     }
-    if (round.durations_s[i] > lasts_s) {
+    if (round.offsets_s[i] + round.durations_s[i] > lasts_s) {
       leave_out(fmt::format("swarm {} comes too late: its model stays out of the global one", swarm + 1));
       continue;
     }
@@ -344,7 +381,7 @@ void CoreNetwork::measure(const Training& training, SequenceRecord& record) {
 void CoreNetwork::hand_over(Training& training, SequenceRecord& record) {
   Round& last = training.last;
   for (LeaderTask& task : last.tasks) {
-    task.model = state_.global;
+    task.model = model_of(task.swarm);
     task.first_iteration = state_.iterations;
   }
   std::vector<std::size_t> clusters;

@@ -8,8 +8,9 @@ namespace skein {
 template <class Value, class Visit>
 requires IsOf<Value, MissionState>
 void each_field(Value& value, Visit&& visit) {
-  auto& [world, global, clusters, timing, iterations, constants, seen] = value;
-  visit(world, global, clusters, timing, iterations, constants, seen);
+  auto& [world, global, clusters, timing, iterations, constants, seen, merges, known_merges, own_models] =
+      value;
+  visit(world, global, clusters, timing, iterations, constants, seen, merges, known_merges, own_models);
 }
 
 template <class Value, class Visit>
@@ -38,7 +39,9 @@ MissionState initial_mission_state(const World& world, const Model& initial, con
   return {.world = initial_state(world),
           .global = std::make_shared<const Model>(initial),
           .clusters = std::vector<ClusterState>(world.clusters.size()),
-          .timing = timing};
+          .timing = timing,
+          .known_merges = std::vector<std::uint64_t>(world.swarms.size()),
+          .own_models = std::vector<std::shared_ptr<const Model>>(world.swarms.size())};
 }
 
 void put_mission_state(ByteWriter& bytes, const MissionState& state) { FieldWriter{bytes}(state); }

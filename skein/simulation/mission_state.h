@@ -33,6 +33,10 @@ struct MissionState {
   std::uint64_t iterations = 0;                       // local iterations of the mission so far
   std::shared_ptr<const BoundConstants> constants{};  // as measured last; nullptr: not yet
   std::vector<Observation> seen{};                    // by the planner, one for each sequence
+  std::uint64_t merges = 0;                           // of swarms' models into the global one, so far
+  std::vector<std::uint64_t> known_merges{};  // of each swarm: those in the global model that it got last
+  // Of each swarm: what it has trained since then, if it found no access point to bring it to.
+  std::vector<std::shared_ptr<const Model>> own_models{};
 };
 
 // At the start: full batteries, each swarm above its first cluster.

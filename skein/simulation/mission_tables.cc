@@ -143,6 +143,11 @@ Columns<UavRow> make_uav_columns() {
       {"battery_J", [](Row r) { return r.record.battery_j[r.uav]; }},
       {"recharged_J", [](Row r) { return to_energy(r.account().recharged).si(); }},
   };
+  for (const auto& [name, part] : {std::pair{"flying_s", &UavTimes::flying_s},
+                                   {"hovering_s", &UavTimes::hovering_s},
+                                   {"landed_s", &UavTimes::landed_s}}) {
+    columns.add(name, [part = part](Row r) { return r.record.uavs.at(r.uav).*part; });
+  }
   for (const EnergyKind kind : all_energy_kinds) {
     columns.add(fmt::format("{}_J", to_string(kind)),
                 [kind](Row r) { return to_energy(r.account().spent_on(kind)).si(); });

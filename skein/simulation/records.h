@@ -36,6 +36,7 @@ struct SwarmRecord {
   std::size_t from = 0;  // sites
   std::size_t to = 0;
   bool active = false;
+  bool gets_model = false;  // lacked the latest global one: the plan has brought it
   double arrival_s = 0.0;   // when it is there
   double finished_s = 0.0;  // when its part of the sequence is over
   double distance_m = 0.0;
@@ -65,6 +66,14 @@ struct ClusterRecord {
   std::optional<double>
       drift{};  // latest estimate, squared norm per sequence; right on average: also below 0
   double squared_gradient = 0.0;  // of its model at the end of the last visit
+};
+
+// What a UAV has done in a training sequence: together its whole length, but of one that has crashed.
+struct UavTimes {
+  double flying_s = 0.0;
+  double hovering_s = 0.0;
+  double landed_s = 0.0;
+  bool aloft = false;  // now
 };
 
 // Something went wrong, or was dealt with.
@@ -105,6 +114,7 @@ struct SequenceRecord {
   std::vector<SwarmRecord> swarms{};
   std::vector<ClusterRecord> clusters{};
   std::vector<double> battery_j{};  // of every UAV at the end
+  std::vector<UavTimes> uavs{};
 };
 
 }  // namespace skein

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "skein/world/energy.h"
 #include "skein/world/timing.h"
@@ -62,8 +63,39 @@ Table<std::uint64_t> summed(const std::vector<OffloadSummary>& rounds,
 
 }  // namespace
 
+bool is_idle(const World& world, const LeaderTask& task, const LeaderUpdate& update, std::size_t uav) {
+  const Swarm& swarm = world.swarms[task.swarm];
+  if (uav == task.members.leader) {
+    return false;
+  }
+  if (uav < swarm.coordinators.first) {
+    return std::ranges::find(update.swarm.workers, uav, &WorkerReport::worker) == update.swarm.workers.end();
+  }
+  const std::size_t first = (uav - swarm.coordinators.first) * swarm.workers.count;
+  return std::ranges::all_of(update.rounds, [&](const OffloadSummary& round) {
+    const std::span<const double> relayed(round.relay_flow.data() + first, swarm.workers.count);
+    return std::ranges::all_of(relayed, [](double points) { return points == 0.0; });
+  });
+}
+
+namespace {
+
+// Of the workers and coordinators that are there: who is on the ground for lack of work.
+std::vector<bool> resting(const World& world, const LeaderTask& task, const LeaderUpdate& update,
+                          WaitChoice waiting) {
+  const Swarm& swarm = world.swarms[task.swarm];
+  std::vector<bool> rests;
+  for (const std::size_t column : columns_of(task.members, swarm.workers.count)) {
+    rests.push_back(waiting == WaitChoice::cheaper &&
+                    is_idle(world, task, update, swarm.workers.first + column));
+  }
+  return rests;
+}
+
+}  // namespace
+
 SwarmDescription describe_round(const World& world, const LeaderTask& task, const LeaderUpdate& update,
-                                const SwarmLinks& links, DataSize point_size) {
+                                const SwarmLinks& links, DataSize point_size, WaitChoice waiting) {
   const Swarm& swarm = world.swarms[task.swarm];
   const std::size_t workers = swarm.workers.count;
   const std::size_t devices = world.clusters[task.cluster].devices.count;
@@ -98,13 +130,15 @@ SwarmDescription describe_round(const World& world, const LeaderTask& task, cons
   d.access_point_flight_time = flight_time({.distance = links.access_point_distance,
                                             .speed = world.uavs[task.members.leader].cruise_speed})
                                    .si();
-  if (!task.silent_devices.empty()) {
+  const std::vector<bool> rests = resting(world, task, update, waiting);
+  const bool someone_rests = std::ranges::find(rests, true) != rests.end();
+  if (!task.silent_devices.empty() || someone_rests) {
     const auto nobody = static_cast<std::uint32_t>(uavs.size());
     for (std::uint32_t i = 0; i < devices; ++i) {
       std::uint32_t best = nobody;
       double best_rate = 0.0;
       for (std::uint32_t u = 0; u < nobody; ++u) {
-        if (d.device_to_uav_rate(i, u) > best_rate) {
+        if (!rests[u] && d.device_to_uav_rate(i, u) > best_rate) {
           best = u;
           best_rate = d.device_to_uav_rate(i, u);
         }

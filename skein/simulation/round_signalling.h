@@ -8,9 +8,13 @@
 
 namespace skein {
 
-// With whoever is there. Data of all local rounds goes out before the first of them, as in the protocol.
+// Whether a worker or coordinator of the swarm has nothing to do in the round: nothing was sent to it.
+bool is_idle(const World& world, const LeaderTask& task, const LeaderUpdate& update, std::size_t uav);
+
+// With whoever is there. Data of all local rounds goes out before the first of them, as in the protocol. Who
+// is idle hands over no models, if they land.
 SwarmDescription describe_round(const World& world, const LeaderTask& task, const LeaderUpdate& update,
-                                const SwarmLinks& links, DataSize point_size);
+                                const SwarmLinks& links, DataSize point_size, WaitChoice waiting);
 
 // Energy of making a trained swarm's model its own: one gradient step on each worker's batches of the last
 // local round, and the upload of its result.

@@ -104,9 +104,11 @@ double flown_j(const World& world, const SwarmRecord& swarm, const std::vector<s
 
 class RandomMission {
  public:
-  RandomMission(std::uint64_t seed, bool with_faults)
+  // Planners do not know of `more` rules.
+  RandomMission(std::uint64_t seed, bool with_faults, const std::vector<std::string>& more = {})
       : random_(seed, "random mission"),
-        settings_(random_settings(random_, with_faults)),
+        settings_(settings(random_, with_faults, more)),
+        knows_rules_(more.empty()),
         flight_(settings_) {}
 
   void fly() {
@@ -118,12 +120,16 @@ class RandomMission {
       EXPECT_EQ(record.start_s, start);
       EXPECT_GE(record.end_s, start);
       check_batteries(before, record);
-      check_thresholds(record);
+      if (knows_rules_) {
+        check_thresholds(record);
+      }
+      check_times(before, record);
       check_data(record);
       check_models(record);
     }
   }
 
+  std::size_t num_takeoffs = 0;
   std::size_t num_below = 0;  // swarms that a fault has brought below their threshold
   std::size_t num_trained = 0;
   std::size_t num_rejected = 0;
@@ -183,6 +189,53 @@ class RandomMission {
         EXPECT_NEAR(travel, flown_j(world, swarm, uavs), 1e-9 * static_cast<double>(uavs.size() + 1));
       }
     }
+  }
+
+  static std::vector<std::string> settings(RandomStream& random, bool with_faults,
+                                           const std::vector<std::string>& more) {
+    std::vector<std::string> all = random_settings(random, with_faults);
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+
+  // Every second of everyone who has not crashed is one of flying, hovering and being on the ground, and
+  // costs what these cost; getting up costs as often as it happens.
+  void check_times(const std::vector<Account>& before, const SequenceRecord& record) {
+    const World& world = flight_.world();
+    double hovering_j = 0.0;
+    double hovering_by_why_j = 0.0;
+    for (std::size_t id = 0; id < world.uavs.size(); ++id) {
+      const Uav& uav = world.uavs[id];
+      const UavTimes& times = record.uavs[id];
+      const auto spent_on = [&](EnergyKind kind) {
+        const std::int64_t now = flight_.state().ledger.account(id).spent_on(kind).count;
+        return 1e-9 * static_cast<double>(now - before[id].spent_on(kind).count);
+      };
+      const double all_s = times.flying_s + times.hovering_s + times.landed_s;
+      hovering_j += spent_on(EnergyKind::hovering);
+      if (all_s == 0.0) {
+        continue;  // crashed
+      }
+      EXPECT_NEAR(all_s, record.end_s - record.start_s, 1e-6) << "UAV " << id + 1;
+      if (record.shortfall_j > 0.0) {
+        continue;  // of some battery: not all was paid for
+      }
+      EXPECT_NEAR(spent_on(EnergyKind::hovering), uav.propulsion.hover_power().si() * times.hovering_s, 1e-6);
+      EXPECT_NEAR(spent_on(EnergyKind::travel) + spent_on(EnergyKind::access_point_trips),
+                  uav.propulsion.power(uav.cruise_speed).si() * times.flying_s, 1e-6);
+      EXPECT_NEAR(spent_on(EnergyKind::landed), uav.landed_power.si() * times.landed_s, 1e-6);
+      if (uav.takeoff > Energy(0.0)) {
+        const double takeoffs = spent_on(EnergyKind::take_off) / uav.takeoff.si();
+        EXPECT_NEAR(takeoffs, std::round(takeoffs), 1e-6);
+        EXPECT_EQ(std::round(takeoffs) > 0.0, times.flying_s + times.hovering_s > 0.0);
+        num_takeoffs += static_cast<std::size_t>(std::lround(takeoffs));
+      }
+    }
+    for (const SwarmRecord& swarm : record.swarms) {
+      hovering_by_why_j +=
+          swarm.hovering.training_j + swarm.hovering.leader_away_j + swarm.hovering.waiting_j;
+    }
+    EXPECT_NEAR(hovering_j, hovering_by_why_j, 1e-5);
   }
 
   // Nobody is below its threshold away from a station unless a fault says why.
@@ -287,6 +340,7 @@ class RandomMission {
 
   RandomStream random_;
   std::vector<std::string> settings_;
+  bool knows_rules_;
   Flight flight_;
   std::set<std::size_t> below_;  // swarms that were below their threshold after the last sequence
   std::vector<std::size_t> held_ = [this] {
@@ -340,6 +394,34 @@ TEST(RandomMissions, WithoutFaultsNobodyIsBelowItsThreshold) {
   fmt::print("{} trained, {} idle\n", trained, idle);
   EXPECT_GT(trained, 200U);
   EXPECT_LT(20 * idle, trained) << "plans can nearly always be flown as they were made";
+}
+
+// Who waits lands, leaders decide on their way, swarms begin as they arrive: alone, and all together.
+TEST(RandomMissions, UnderOtherRulesEverythingAddsUp) {
+  const std::vector<std::vector<std::string>> rules{
+      {"planning.waiting='cheaper'"},
+      {"planning.start='arrival'"},
+      {"world.access_points.way='decide'"},
+      {"planning.waiting='cheaper'", "planning.start='arrival'", "world.access_points.way='decide'"}};
+  std::size_t takeoffs = 0;
+  std::size_t trained = 0;
+  for (std::uint64_t seed = 2000; seed < 2032; ++seed) {
+    SCOPED_TRACE(seed);
+    std::vector<std::string> more = rules[seed % rules.size()];
+    for (const char* type : {"leader", "worker", "coordinator"}) {
+      more.push_back(fmt::format("swarms.types.{}.takeoff_kj={{uniform=[0.1, 0.5]}}", type));
+      more.push_back(fmt::format("swarms.types.{}.landed_w={{uniform=[0, 5]}}", type));
+    }
+    RandomMission mission(seed, seed % 2 == 0, more);
+    mission.fly();
+    takeoffs += mission.num_takeoffs;
+    trained += mission.num_trained;
+    if (testing::Test::HasFailure()) {
+      break;
+    }
+  }
+  EXPECT_GT(takeoffs, 1000U);
+  EXPECT_GT(trained, 100U);
 }
 
 // The first sequence of a mission with these faults. Its plan is the same whatever they are.

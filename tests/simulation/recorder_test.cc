@@ -43,6 +43,7 @@ SequenceRecord visit(const World& world) {
       .visited = true, .handed_over_s = 60.0, .age = 0.0, .accuracy_before = 0.1, .accuracy_after = 0.6};
   record.clusters[1] = {.age = 2.0, .accuracy_before = 0.2, .accuracy_after = 0.2};
   record.battery_j.assign(world.uavs.size(), 90.0);
+  record.uavs.resize(world.uavs.size());
   return record;
 }
 

@@ -64,7 +64,8 @@ struct Example {
   [[nodiscard]] SignallingReport signalled() const {
     SequenceDescription sequence{
         .model_bits = 1'000'000, .local_period = 2, .global_period = 2, .num_rounds = 1};
-    sequence.swarms.push_back(describe_round(world, task, update, links, DataSize(point_bits)));
+    sequence.swarms.push_back(
+        describe_round(world, task, update, links, DataSize(point_bits), WaitChoice::hover));
     return simulate_signalling(sequence);
   }
 };
@@ -91,8 +92,8 @@ TEST_P(RoundSignalling, CarriesWhatWasSentInAllLocalRounds) {
     const std::size_t devices = example.world.clusters[0].devices.count;
     EXPECT_EQ(report.swarms[0].devices_with_model.size(), devices - example.task.silent_devices.size());
     // No shorter than the leader's flight and the slowest worker's computing.
-    const SwarmDescription d =
-        describe_round(example.world, example.task, example.update, example.links, DataSize(point_bits));
+    const SwarmDescription d = describe_round(example.world, example.task, example.update, example.links,
+                                              DataSize(point_bits), WaitChoice::hover);
     EXPECT_EQ(d.num_workers, example.task.members.workers.size());
     EXPECT_GE(report.swarms[0].end,
               2.0 * d.access_point_flight_time + 2.0 * *std::ranges::max_element(d.compute_time));
@@ -129,7 +130,8 @@ TEST_P(RoundSignalling, MakingModelsTheSwarmsOwnIsPaidForByItsSteps) {
   last.processed = {40.0, 0.0, 30.0};
   last.clock = {1e9, 1e9, 2e9};
   const auto describe = [&] {
-    return describe_round(example.world, example.task, example.update, example.links, DataSize(point_bits));
+    return describe_round(example.world, example.task, example.update, example.links, DataSize(point_bits),
+                          WaitChoice::hover);
   };
   const auto processing = [&] {
     std::map<std::size_t, double> joules;
