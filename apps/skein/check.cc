@@ -50,7 +50,8 @@ void print_summary(const Scenario& s, const SampledWorld& sampled) {
   const nn::Architecture network = build_architecture(s.learning.network, s.data.source);
   row("", fmt::format("network {}: {} layers, {} parameters", s.learning.network.preset,
                       network.layers.size(), nn::num_parameters(network)));
-  for (const InputFault& fault : bound_faults(s.learning)) {
+  const bool needs_bounds = s.offloading.learning_term == LearningTerm::bound;
+  for (const InputFault& fault : needs_bounds ? bound_faults(s.learning) : std::vector<InputFault>{}) {
     row("", to_string(fault));
   }
   row("offloading", fmt::format("learning weight {:g}, {} kbit a point, {} s for a local round",

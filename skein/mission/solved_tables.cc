@@ -78,6 +78,7 @@ Entry TableSolver::solve(const Timing& timing, double constant, std::size_t swar
                                                  .local_period = local_period,
                                                  .global_period = global_period,
                                                  .rounds = rounds,
+                                                 .local_aggregations = rounds.local_aggregations,
                                                  .slowest_trip = slowest_trip_},
                                                 initial_device_data(scenario_, world_, cluster), batteries_);
   // All local rounds of a sequence are alike here: one is solved, with its part of the batteries.
@@ -90,10 +91,8 @@ Entry TableSolver::solve(const Timing& timing, double constant, std::size_t swar
     return {untrained_objective, *std::ranges::max_element(batteries_)};
   }
   const OffloadEvaluation& e = result.evaluations.front();
-  const double learning_weight = scenario_.offloading.learning_weight;
   const auto num_rounds = static_cast<double>(rounds.local_aggregations);
-  return {num_rounds * (1.0 - learning_weight) * e.energy() + learning_weight * e.learning + constant,
-          most_energy(problem, e, swarm, num_rounds)};
+  return {num_rounds * e.objective + constant, most_energy(problem, e, swarm, num_rounds)};
 }
 
 double TableSolver::most_energy(const OffloadingProblem& problem, const OffloadEvaluation& evaluation,
@@ -109,7 +108,8 @@ double TableSolver::most_energy(const OffloadingProblem& problem, const OffloadE
     most = std::max(most, fixed + num_rounds * evaluation.uav_energy[u]);
   }
   const double leader = batteries_[members.leader] + problem.leader_shortfall -
-                        world_.uavs[members.leader].battery_threshold.si();
+                        world_.uavs[members.leader].battery_threshold.si() +
+                        num_rounds * p.hover_power * evaluation.round_time;
   return std::max(most, leader);
 }
 

@@ -280,6 +280,22 @@ OffloadDecision start_within_limit(const OffloadingInstance& p, std::span<const 
   return x;
 }
 
+// Workers with any data to speak of. As accuracy is predicted, the others have no part in the objective; a
+// point near zero is not quite zero, so the problem is solved without them.
+std::vector<std::size_t> busy_workers(std::span<const OffloadingInstance> rounds,
+                                      const OffloadResult& result) {
+  std::vector<std::size_t> busy;
+  for (std::size_t j = 0; j < rounds.front().num_workers(); ++j) {
+    for (std::size_t r = 0; r < rounds.size(); ++r) {
+      if (result.evaluations[r].data[j] > 1e-6 * rounds[r].total_data()) {
+        busy.push_back(j);
+        break;
+      }
+    }
+  }
+  return busy;
+}
+
 }  // namespace
 
 OffloadDecision feasible_start(const OffloadingInstance& p, std::span<const std::size_t> favoured,
@@ -368,6 +384,30 @@ OffloadResult NewtonOffloader::solve(std::span<const OffloadingInstance> rounds,
   result.iterations = search.iterations();
   result.workers = workers;
   result.coordinators = all_indices(rounds.front().num_coordinators());
+  if (rounds.front().accuracy && !options_.restrictions.even_rho) {
+    const std::vector<std::size_t> busy = busy_workers(rounds, result);
+    if (!busy.empty() && busy.size() < workers.size()) {
+      return without_idle(rounds, busy, result.iterations);
+    }
+  }
+  return result;
+}
+
+OffloadResult NewtonOffloader::without_idle(std::span<const OffloadingInstance> rounds,
+                                            const std::vector<std::size_t>& busy,
+                                            std::size_t iterations) const {
+  std::vector<OffloadingInstance> smaller;
+  for (const OffloadingInstance& round : rounds) {
+    smaller.push_back(with_workers(round, busy));
+  }
+  OffloadResult result = solve(smaller, nullptr);
+  put_among_all_uavs(rounds, busy, all_indices(rounds.front().num_coordinators()), result);
+  std::vector<std::size_t> used;
+  for (const std::size_t j : result.workers) {
+    used.push_back(busy[j]);
+  }
+  result.workers = std::move(used);
+  result.iterations += iterations;
   return result;
 }
 

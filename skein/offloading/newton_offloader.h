@@ -4,7 +4,8 @@
 // worker or few do nearly everything. Starts are: all alike, one for each worker that favours it, and then
 // the best result's workers with one more or one less. Starts are judged at a low precision; the best is
 // refined. Where time has a price all workers and coordinators stay up, but for coordinators that cannot
-// relay: which of them are worth it, worker selection knows.
+// relay: which of them are worth it, worker selection knows. Where accuracy is predicted, workers that end
+// with nothing are idle.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +34,9 @@ class NewtonOffloader final : public Offloader {
                                     const OffloadResult* previous) const override;
 
  private:
+  [[nodiscard]] OffloadResult without_idle(std::span<const OffloadingInstance> rounds,
+                                           const std::vector<std::size_t>& busy,
+                                           std::size_t iterations) const;
   NewtonOptions options_;
   std::string_view name_;
 };

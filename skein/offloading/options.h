@@ -6,6 +6,7 @@
 #include "skein/base/distribution.h"
 #include "skein/base/names.h"
 #include "skein/base/quantity.h"
+#include "skein/offloading/accuracy_loss.h"
 
 namespace skein {
 
@@ -29,10 +30,27 @@ constexpr auto names_of(ConstantsSource) {
 enum class ConstantsMoment { sequence, aggregation };  // at the last global aggregation of each, or at each
 constexpr auto names_of(ConstantsMoment) { return names_for<ConstantsMoment>("sequence", "aggregation"); }
 
+// What problem P knows of a round's time.
+enum class TimeChoice {
+  limit,   // it is limited, and costs nothing
+  priced,  // all who stay up hover as long as it takes: their energy is part of the objective
+};
+constexpr auto names_of(TimeChoice) { return names_for<TimeChoice>("limit", "priced"); }
+
+// What its learning part is.
+enum class LearningTerm {
+  bound,     // the paper's convergence bounds
+  accuracy,  // lost accuracy as predicted: AccuracyLoss
+};
+constexpr auto names_of(LearningTerm) { return names_for<LearningTerm>("bound", "accuracy"); }
+
 struct OffloadingOptions {
   std::string method = "newton";  // one of offloader_names()
   BatterySharing battery = BatterySharing::even;
-  double learning_weight = 0.5;  // 1 - theta: of the bounds against energy
+  TimeChoice time = TimeChoice::limit;
+  LearningTerm learning_term = LearningTerm::bound;
+  AccuracyLoss accuracy{};
+  double learning_weight = 0.5;  // 1 - theta: of the learning part against energy
   double gradient_weight = 1.0;  // theta_1: of the global meta-gradient's bound
   double mismatch_weight = 1.0;  // theta_2: of the cluster mismatch's bound
   double growth_limit = 2.0;     // of the bound with the periods, before it is tempered

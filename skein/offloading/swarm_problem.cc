@@ -47,6 +47,9 @@ SwarmBoundCoefficients swarm_bound(const SwarmProblemSetting& setting) {
 
 SwarmBoundCoefficients swarm_bound(const SwarmProblemSetting& setting, std::size_t local_period,
                                    std::size_t global_period, const BoundConstants& constants) {
+  if (setting.offloading.learning_term != LearningTerm::bound) {
+    return {};
+  }
   BoundSteps steps = bound_steps(setting.learning);
   steps.local_period = local_period;
   steps.global_period = global_period;
@@ -67,6 +70,9 @@ SwarmProblems::SwarmProblems(SwarmProblemSetting setting, const World& world)
 
 double SwarmProblems::objective_constant(std::size_t local_period, std::size_t global_period,
                                          double local_iterations) const {
+  if (setting_.offloading.learning_term != LearningTerm::bound) {
+    return 0.0;
+  }
   const LearningOptions& learning = setting_.learning;
   // First: it refuses where the bounds do not hold.
   const SwarmBoundCoefficients bound = swarm_bound(setting_, local_period, global_period, learning.bound);
@@ -177,6 +183,22 @@ Length SwarmProblems::leader_flight(std::size_t swarm, std::size_t cluster,
   return way.is_decided() ? way.flown : ground_distance(centre, nearest);
 }
 
+void SwarmProblems::price_time(const OffloadingSite& site, const Uav& leader, double spare_j,
+                               OffloadingInstance& p) const {
+  const auto power_of = [](const Uav& uav) { return hovering_energy(uav.propulsion, Time(1.0)).si(); };
+  p.hover_power = power_of(leader);
+  const Swarm& swarm = world_->swarms[site.swarm];
+  for (const IndexRange& range : {swarm.workers, swarm.coordinators}) {
+    for (std::size_t id = range.first; id < range.end(); ++id) {
+      p.uav_hover_power.push_back(power_of(world_->uavs[id]));
+    }
+  }
+  const double rounds = static_cast<double>(site.rounds.local_aggregations);
+  if (spare_j > 0.0) {  // else there is no decision anyway
+    p.local_time_limit = std::min(p.local_time_limit, spare_j / rounds / p.hover_power);
+  }
+}
+
 OffloadingProblem SwarmProblems::problem(const OffloadingSite& site, std::span<const double> device_data,
                                          std::span<const double> batteries) const {
   const Swarm& swarm = world_->swarms.at(site.swarm);
@@ -189,6 +211,10 @@ OffloadingProblem SwarmProblems::problem(const OffloadingSite& site, std::span<c
   p.learning_weight = setting_.offloading.learning_weight;
   p.bound = swarm_bound(setting_, site.local_period, site.global_period,
                         site.constants.value_or(setting_.learning.bound));
+  if (setting_.offloading.learning_term == LearningTerm::accuracy) {
+    p.accuracy = setting_.offloading.accuracy;
+  }
+  p.local_rounds = static_cast<double>(site.local_aggregations);
   p.point_bits = sizes_.point.si();
   p.local_period = static_cast<double>(site.local_period);
   p.local_time_limit = limits.own.si();
@@ -202,7 +228,9 @@ OffloadingProblem SwarmProblems::problem(const OffloadingSite& site, std::span<c
   const AccessPointTrips trips{
       .num_aggregations = static_cast<int>(site.rounds.global_aggregations),
       .one_way = {.distance = links.access_point_distance, .speed = leader.cruise_speed}};
-  const Time gathered = static_cast<double>(site.rounds.local_aggregations) * limits.slowest;
+  const bool priced = setting_.offloading.time == TimeChoice::priced;
+  const Time gathered =
+      priced ? Time{} : static_cast<double>(site.rounds.local_aggregations) * limits.slowest;
   const auto global_rounds = static_cast<double>(site.rounds.global_aggregations);
   const Time models = global_rounds * model_time(sizes_.model, links, site.global_period);
   const Time duration = gathered + hand_over_time(sizes_.model, links) +
@@ -221,6 +249,9 @@ OffloadingProblem SwarmProblems::problem(const OffloadingSite& site, std::span<c
           : Energy(0.0);
   OffloadingProblem problem;
   problem.leader_shortfall = (leader_needs + sending).si() - batteries[leader_id];
+  if (priced) {
+    price_time(site, leader, -problem.leader_shortfall, p);
+  }
   problem.rounds.assign(site.global_period, p);
   for (std::size_t k = 0; k < problem.rounds.size() && problem.rounds.size() > 1; ++k) {
     problem.rounds[k].name += fmt::format(", round {}", k + 1);

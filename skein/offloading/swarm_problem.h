@@ -39,6 +39,8 @@ struct OffloadingSite {
   std::size_t local_period = 1;   // tau_L
   std::size_t global_period = 1;  // tau_G: local rounds of the problem
   SequenceRounds rounds{};        // that the batteries must last for
+  // K_L of the whole sequence: O(s) has the mean of the learning part over them, and the sum of energies.
+  std::size_t local_aggregations = 1;
   // Of all leaders in a global round, to an access point and back, with the models of the local rounds
   // before: others wait for it.
   Time slowest_trip{};
@@ -53,6 +55,9 @@ OffloadingSite offloading_site(const LearningOptions& learning, std::size_t swar
 // round. Of each UAV's battery (joules, in the world's order) the threshold, and what hovering, models and,
 // for the leader, its trips take in the whole sequence is set aside; the rest is for all K_L local rounds
 // alike. `leader_shortfall` is what the leader's battery lacks for its own part, if above 0.
+//
+// Where time is priced, hovering in local rounds is not set aside: P decides on it and the batteries pay;
+// that of the leader limits what a round may last.
 struct OffloadingProblem {
   std::vector<OffloadingInstance> rounds{};
   double leader_shortfall = 0.0;  // J
@@ -66,8 +71,8 @@ struct SwarmProblemSetting {
   WaitChoice waiting = WaitChoice::hover;  // of those whose leader is away
 };
 
-// The bounds' part of the objective, by the scenario's periods or by others. Throws InputError where the
-// bounds do not hold.
+// The bounds' part of the objective, by the scenario's periods or by others; nothing if a prediction of
+// accuracy is in its place. Throws InputError where the bounds do not hold.
 SwarmBoundCoefficients swarm_bound(const SwarmProblemSetting& setting);
 SwarmBoundCoefficients swarm_bound(const SwarmProblemSetting& setting, std::size_t local_period,
                                    std::size_t global_period, const BoundConstants& constants);
@@ -111,6 +116,8 @@ class SwarmProblems {
   void add_links(const OffloadingSite& site, const SwarmLinks& links, OffloadingInstance& p) const;
   void add_uavs(const OffloadingSite& site, const SwarmLinks& links, std::span<const double> batteries,
                 Time duration, OffloadingInstance& p) const;
+  // Hovering in local rounds, and how long a leader can that has so much energy for all of them.
+  void price_time(const OffloadingSite& site, const Uav& leader, double spare_j, OffloadingInstance& p) const;
 
   SwarmProblemSetting setting_;
   const World* world_;

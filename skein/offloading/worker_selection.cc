@@ -25,6 +25,16 @@ std::vector<std::size_t> toggled(std::vector<std::size_t> list, std::size_t one)
   return list;
 }
 
+// Those of the list that are at these places.
+std::vector<std::size_t> picked(const std::vector<std::size_t>& list,
+                                const std::vector<std::size_t>& places) {
+  std::vector<std::size_t> result;
+  for (const std::size_t place : places) {
+    result.push_back(list[place]);
+  }
+  return result;
+}
+
 class SetSearch {
  public:
   explicit SetSearch(std::span<const OffloadingInstance> rounds) : rounds_(rounds) {}
@@ -173,8 +183,8 @@ OffloadResult WorkerSelection::solve(std::span<const OffloadingInstance> rounds,
     if (&uavs == candidates.data() ||
         (one.status != OffloadStatus::infeasible && one.objective() < result.objective())) {
       put_among_all_uavs(rounds, uavs.workers, uavs.coordinators, one);
-      one.workers = uavs.workers;
-      one.coordinators = uavs.coordinators;
+      one.workers = picked(uavs.workers, one.workers);
+      one.coordinators = picked(uavs.coordinators, one.coordinators);
       result = std::move(one);
     }
   }

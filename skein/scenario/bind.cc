@@ -220,8 +220,11 @@ void bind_offloading(Fields& f, OffloadingOptions& o) {
   f.name("method", o.method, offloader_names(), "how the leader decides");
   f.choice("battery", o.battery,
            "local rounds of a global round: an even part of the battery each, or all as one problem");
+  f.choice("time", o.time, "of a round: limited only, or priced by the energy of all who hover so long");
+  f.choice("learning_term", o.learning_term,
+           "the convergence bounds, or predicted loss of accuracy, in percentage points");
   f.real("learning_weight", o.learning_weight, ratio,
-         "weight of learning against energy: the paper's 1 - theta");
+         "w, of learning against 1 - w of energy, the paper's 1 - theta: w / (1 - w) J a unit of it");
   f.real("gradient_weight", o.gradient_weight, non_negative, "theta_1, of the global meta-gradient's bound");
   f.real("mismatch_weight", o.mismatch_weight, non_negative, "theta_2, of the cluster mismatch's bound");
   f.real("growth_limit", o.growth_limit, Range{.low = 1.0},
@@ -233,6 +236,16 @@ void bind_offloading(Fields& f, OffloadingOptions& o) {
   f.number("point_kbit", o.point_size, "size of a data point, 1 kbit = 1000 bit");
   f.number("model_kbit", o.model_size, "size of a model");
   f.number("local_time_s", o.local_time_limit, "for gathering and processing before a local aggregation");
+  f.section("accuracy", "Lost accuracy as predicted, for learning_term = \"accuracy\".", [&] {
+    AccuracyLoss& a = o.accuracy;
+    f.real("training_loss", a.training_loss, non_negative, "percentage points lost after training_points");
+    f.real("training_points", a.training_points, positive,
+           "processed by a worker in a visit: steps times mini-batch");
+    f.real("training_exponent", a.training_exponent, ratio, "with which that loss falls");
+    f.real("data_loss", a.data_loss, non_negative, "percentage points lost with data_points");
+    f.real("data_points", a.data_points, positive, "different ones at a worker");
+    f.real("data_exponent", a.data_exponent, ratio, "with which that loss falls");
+  });
 }
 
 void bind_reward(Fields& f, RewardOptions& o) {

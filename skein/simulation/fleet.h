@@ -48,8 +48,8 @@ struct EnergyUse {
 
 // What a leader decided for a local round, for the record.
 struct OffloadSummary {
-  double objective = 0.0;  // O of the round, its constant included
-  double energy = 0.0;     // J, its second part before weighting
+  double objective = 0.0;  // the round's part of O(s), without its constant
+  double energy = 0.0;     // J, its second part before weighting; hovering where time has a price
   // Its first part, before weighting, without the constant, by the constants that the planner's tables have:
   // leaders decide by measured ones, whose objectives cannot be compared from sequence to sequence.
   double planned_learning = 0.0;

@@ -45,6 +45,7 @@ OffloadingSite Leader::site() const {
       .local_period = task_.local_period,
       .global_period = task_.global_period,
       .rounds = {.local_aggregations = left * task_.global_period, .global_aggregations = left},
+      .local_aggregations = task_.num_global_rounds * task_.global_period,
       .slowest_trip = Time(task_.slowest_trip_s),
       .leader = task_.members.leader,
       .conditions = task_.conditions};
@@ -237,7 +238,7 @@ void Leader::book_workers(const OffloadDecision& decision, const Gathered& gathe
 OffloadSummary Leader::summary(Gathered& gathered) const {
   const OffloadEvaluation& evaluation = decisions_.evaluations[round_];
   return {.objective = evaluation.objective,
-          .energy = evaluation.energy(),
+          .energy = evaluation.energy() + evaluation.hovering_energy,
           .planned_learning = decisions_.planned_learning[round_],
           .gradient_bound = evaluation.learning + decisions_.bound_constant,
           .kkt_residual = decisions_.certificate.kkt_residual,

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "skein/offloading/condensed_offloader.h"
 #include "skein/offloading/instance_json.h"
@@ -235,6 +236,81 @@ TEST(PricedTime, ALineOfJsonHasThePrice) {
   EXPECT_EQ(read[0].instance.uav_hover_power, p.uav_hover_power);
   p.hover_power = -1.0;
   EXPECT_THROW(parse_instances(instance_line(p) + "\n", "file"), InputError);
+}
+
+// ---- predicted accuracy in the bound's place
+
+OffloadingInstance with_accuracy(OffloadingInstance p) {
+  p.accuracy = AccuracyLoss{};
+  p.local_period = 256.0;
+  p.point_bits = 6.3e3;
+  for (std::size_t j = 0; j < p.num_workers(); ++j) {
+    p.capacitance_cycles[j] *= 750e3 / p.cycles[j];
+    p.cycles[j] = 750e3;
+  }
+  p.local_time_limit = p.local_time_limit > 0.0 ? 60.0 : p.local_time_limit;
+  p.learning_weight = 0.98;
+  return p;
+}
+
+// Where all workers have the same mini-batches: e_n (n_0 / (K tau A D))^q + e_d (d_0 / D)^p of one of them.
+TEST(PredictedAccuracy, IsTheFormulaOfOneWorkerWhereAllAreAlike) {
+  OffloadingInstance p = small_instance();
+  p.accuracy = AccuracyLoss{.training_loss = 10.0,
+                            .training_points = 900.0,
+                            .training_exponent = 0.5,
+                            .data_loss = 4.0,
+                            .data_points = 400.0,
+                            .data_exponent = 0.5};
+  p.local_rounds = 3.0;
+  OffloadDecision x;
+  x.rho = Table<double>(1, 3);
+  x.rho.values = {0.5, 0.5, 0.0};
+  x.varrho = Table<double>(1, 2);
+  x.alpha = {{0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}};
+  x.clock = {1e9, 1e9};
+  // 50 points each: 3 rounds of 2 iterations of 75 points.
+  EXPECT_NEAR(evaluate(p, x).learning, 10.0 * std::sqrt(900.0 / 450.0) + 4.0 * std::sqrt(400.0 / 50.0),
+              1e-12);
+  x.rho.values = {1.0, 0.0, 0.0};
+  EXPECT_NEAR(evaluate(p, x).learning, 10.0 * std::sqrt(900.0 / 900.0) + 4.0 * std::sqrt(400.0 / 100.0),
+              1e-12)
+      << "whoever has no data has no part in the mean";
+}
+
+TEST(PredictedAccuracy, RandomInstancesEndInACertificateOrACulprit) {
+  std::size_t pooled = 0;
+  std::size_t several = 0;
+  for (std::uint64_t seed = 7000; seed < 7300; ++seed) {
+    SCOPED_TRACE(seed);
+    const OffloadingInstance p = with_accuracy(random_priced_instance(seed, {.impossible = 0.15}));
+    const OffloadResult result = NewtonOffloader().solve({&p, 1}, nullptr);
+    if (is_impossible(p)) {
+      EXPECT_EQ(result.status, OffloadStatus::infeasible);
+      continue;
+    }
+    EXPECT_EQ(result.status, OffloadStatus::solved) << result.certificate.kkt_residual;
+    EXPECT_LE(result.certificate.violation, 1e-9);
+    const std::vector<double>& processed = result.evaluations.front().processed;
+    const double all = std::accumulate(processed.begin(), processed.end(), 0.0);
+    several += processed.size() > 1 ? 1 : 0;
+    pooled += processed.size() > 1 && std::ranges::max(processed) > 0.9 * all ? 1 : 0;
+  }
+  EXPECT_GT(pooled, several / 2) << "points of several workers do not add up: one does most";
+}
+
+TEST(PredictedAccuracy, NewtonIsNeverWorseThanAlgorithm1) {
+  double worst = 0.0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const OffloadingInstance p = with_accuracy(random_priced_instance(seed, {.most_devices = 6}));
+    const OffloadResult ours = NewtonOffloader().solve({&p, 1}, nullptr);
+    const OffloadResult published = CondensedOffloader({.max_condensations = 40}).solve({&p, 1}, nullptr);
+    EXPECT_EQ(published.increases, 0U) << seed;
+    if (published.status != OffloadStatus::infeasible) {
+      worst = std::max(worst, ours.objective() / published.objective() - 1.0);
+    }
+  }
+  EXPECT_LE(worst, 1e-4);
 }
 
 }  // namespace
