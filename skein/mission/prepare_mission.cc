@@ -110,14 +110,10 @@ CoreNetwork PreparedMission::start(Planner& planner, Field& field, Fleet& fleet)
            .sequences = scenario_.run.sequences,
            .seed = world_.seed,
            .faults = FaultSchedule(faults_),
-<<<<<<< HEAD
-           .measures_constants = scenario_.offloading.constants != ConstantsSource::given,
+           .measures_constants = scenario_.offloading.constants != ConstantsSource::given &&
+                                 scenario_.offloading.learning_term == LearningTerm::bound,
            .waiting = scenario_.planning.waiting,
            .start = scenario_.planning.start},
-=======
-           .measures_constants = scenario_.offloading.constants != ConstantsSource::given &&
-                                 scenario_.offloading.learning_term == LearningTerm::bound},
->>>>>>> 30f584a (Leaders minimise what they are scored by, and may price time and predict accuracy)
           pool_};
 }
 
