@@ -27,7 +27,7 @@ Refusal DeviceRole::judge(const Message& message) const {
     if (state_ == State::updated) {
       return Refusal::wrong_state;
     }
-    if (message.stamp.global_round < round_) {
+    if (message.stamp < stamp()) {
       return Refusal::wrong_round;
     }
   }
@@ -39,6 +39,7 @@ void DeviceRole::accept(const Message& message, Reaction& reaction) {
     begin_sequence(message.stamp.sequence);
   }
   round_ = message.stamp.global_round;
+  local_ = message.stamp.local_round;
   if (message.type == MessageType::wake_up) {
     state_ = State::active;
     send(reaction, MessageType::data, message.sender, {}, std::get<BitsContent>(message.content).bits);

@@ -159,9 +159,16 @@ Refusal LeaderRole::judge(const LocalEvent& event) const {
   if (event.work != Work::decide) {
     return Refusal::none;
   }
-  for (std::size_t i = 0; i < event.assignments.size(); ++i) {
-    const Assignment& assignment = event.assignments[i];
-    const bool in_order = i == 0 || event.assignments[i - 1].uav < assignment.uav;
+  const bool all_fit = std::ranges::all_of(
+      event.later_assignments, [&](const auto& assignments) { return judge(assignments) == Refusal::none; });
+  return all_fit ? judge(event.assignments) : Refusal::bad_content;
+}
+
+// Of a decision.
+Refusal LeaderRole::judge(const std::vector<Assignment>& assignments) const {
+  for (std::size_t i = 0; i < assignments.size(); ++i) {
+    const Assignment& assignment = assignments[i];
+    const bool in_order = i == 0 || assignments[i - 1].uav < assignment.uav;
     // For a UAV that was lost while the decision was made it is simply not sent.
     const bool in_swarm = std::ranges::find(uavs_, assignment.uav) != uavs_.end();
     const Message as_message{.type = MessageType::shares,
@@ -191,7 +198,7 @@ void LeaderRole::accept(const LocalEvent& event, Reaction& reaction) {
     case Work::aggregate:
       if (state_ == State::finishing) {
         hand_over(reaction);
-      } else if (local_ + 1 < plan_.global_period) {
+      } else if (has_next_local_round()) {
         next_local_round(reaction);
       } else {
         leave(reaction);
@@ -240,6 +247,8 @@ void LeaderRole::settle(Reaction& reaction) {
   } else if (state_ == State::training && has_models) {
     state_ = State::aggregating;
     begin_work(reaction, Work::aggregate);
+  } else if (state_ == State::training && has_next_local_round() && local_ < later_.size()) {
+    next_local_round(reaction);  // nobody had anything to train on in this one
   } else if (state_ == State::training) {
     leave(reaction);
   } else if (state_ == State::personalising && has_models) {
@@ -254,6 +263,7 @@ void LeaderRole::settle(Reaction& reaction) {
 }
 
 void LeaderRole::assign(const LocalEvent& event, Reaction& reaction) {
+  later_ = event.later_assignments;
   const bool scatters = std::ranges::none_of(members_, &Member::is_placed);
   for (Member& member : members_) {
     const auto assignment = std::ranges::find(event.assignments, member.uav, &Assignment::uav);
@@ -303,13 +313,35 @@ void LeaderRole::start_round(Reaction& reaction) {
   settle(reaction);
 }
 
+// Whoever gets new data gets its shares first, and discards what it has; so does who has nothing to train on
+// any more. The others train on what they have.
 void LeaderRole::next_local_round(Reaction& reaction) {
   state_ = State::training;
+  const bool is_decided = local_ < later_.size();
+  const std::vector<Assignment> none;
+  const std::vector<Assignment>& assignments = is_decided ? later_[local_] : none;
   ++local_;
-  await_trainers();
-  for (const Member& member : members_) {
+  const PeriodsContent periods{plan_.local_period, plan_.global_period};
+  for (Member& member : members_) {
+    const auto found = std::ranges::find(assignments, member.uav, &Assignment::uav);
+    const bool is_worker = member.uav.kind == PartyKind::worker;
+    const bool gets_data = found != assignments.end() &&
+                           std::ranges::any_of(found->shares, [](const Share& s) { return s.bits > 0; });
+    const bool has_trained = member.trains;
+    const bool keeps = is_decided ? found != assignments.end() && found->keeps : true;
+    member.trains = is_worker && (gets_data || (has_trained && keeps));
+    member.announced = false;
+    member.awaited = is_worker ? member.trains : gets_data;
+    if (gets_data || (has_trained && !member.trains)) {
+      send(reaction, MessageType::shares, member.uav,
+           SharesContent{found != assignments.end() ? found->shares : std::vector<Share>{}});
+    }
     if (member.trains) {
       send(reaction, MessageType::swarm_model, member.uav, {}, model_bits_);
+    }
+    if (gets_data) {
+      send(reaction, MessageType::start_training, member.uav, periods);
+    } else if (member.trains) {
       send(reaction, MessageType::next_round, member.uav);
     }
   }

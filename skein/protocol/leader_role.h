@@ -67,12 +67,14 @@ class LeaderRole final : public RoleMachine {
   };
   [[nodiscard]] const Member* member_of(const Party& uav) const;
   [[nodiscard]] Member* member_of(const Party& uav);
+  [[nodiscard]] Refusal judge(const std::vector<Assignment>& assignments) const;
   [[nodiscard]] Refusal judge_report(const Message& message) const;
   // Goes on once nobody is awaited.
   void settle(Reaction& reaction);
   void assign(const LocalEvent& event, Reaction& reaction);
   void start_round(Reaction& reaction);
   void next_local_round(Reaction& reaction);
+  [[nodiscard]] bool has_next_local_round() const { return local_ + 1 < plan_.global_period; }
   void leave(Reaction& reaction);
   void personalise(Reaction& reaction);
   void hand_over(Reaction& reaction);
@@ -87,7 +89,8 @@ class LeaderRole final : public RoleMachine {
   State state_ = State::idle;
   Party access_point_;
   PlanContent plan_;
-  std::vector<Member> members_{};  // of the swarm, without those that were lost
+  std::vector<Member> members_{};                 // of the swarm, without those that were lost
+  std::vector<std::vector<Assignment>> later_{};  // of the global round's later local rounds
 };
 
 }  // namespace skein

@@ -82,6 +82,12 @@ bool stamp_fits(const Message& m) {
     case MessageType::position:
     case MessageType::arrived:
       return m.stamp.global_round == 0 && m.stamp.local_round == 0;
+    case MessageType::shares:
+    case MessageType::wake_up:
+    case MessageType::data:
+    case MessageType::data_announced:
+    case MessageType::relayed:
+    case MessageType::start_training:
     case MessageType::swarm_model:
     case MessageType::next_round:
     case MessageType::model_announced:

@@ -58,6 +58,7 @@ struct Assignment {
   Party uav;
   PositionContent position;
   std::vector<Share> shares{};  // in the order of peers
+  bool keeps = false;           // in a later local round: trains on what it has if nothing new comes
   friend bool operator==(const Assignment&, const Assignment&) = default;
 };
 
@@ -68,8 +69,10 @@ struct LocalEvent {
   Work work = Work::none;                 // finished
   double weight = 0.0;                    // of a finished computation
   std::vector<Assignment> assignments{};  // of a finished decision
-  std::vector<LeaderPlan> plans{};        // begin: of the active swarms
-  Party peer;                             // peer_lost
+  // Of its later local rounds; empty: nothing new comes in them.
+  std::vector<std::vector<Assignment>> later_assignments{};
+  std::vector<LeaderPlan> plans{};  // begin: of the active swarms
+  Party peer;                       // peer_lost
 };
 
 struct Reaction {

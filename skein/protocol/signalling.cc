@@ -198,8 +198,10 @@ class Sequence {
         }
         const double waits = round == d_.first_round ? std::max(0.0, swarm.ready_time - now) : 0.0;
         times_of(role, round).begin = now + waits;
-        return MessageNetwork::WorkResult{.seconds = waits + swarm.decide_time,
-                                          .event = {.assignments = assignments_of(swarm, round)}};
+        return MessageNetwork::WorkResult{
+            .seconds = waits + swarm.decide_time,
+            .event = {.assignments = assignments_of(swarm, shares_of(swarm, round)),
+                      .later_assignments = later_assignments_of(swarm)}};
       }
       case Work::fly_to_position:
         return MessageNetwork::WorkResult{.seconds = swarm.scatter_time};
@@ -249,13 +251,26 @@ class Sequence {
     return best;
   }
 
-  [[nodiscard]] std::vector<Assignment> assignments_of(const SwarmDescription& swarm,
-                                                       std::uint32_t round) const {
-    const SwarmDescription::RoundShares& data =
-        swarm.rounds[swarm.rounds.size() == 1 ? 0 : round - d_.first_round];
+  [[nodiscard]] const SwarmDescription::RoundShares& shares_of(const SwarmDescription& swarm,
+                                                               std::uint32_t round) const {
+    return swarm.rounds[swarm.rounds.size() == 1 ? 0 : round - d_.first_round];
+  }
+
+  [[nodiscard]] static std::vector<std::vector<Assignment>> later_assignments_of(
+      const SwarmDescription& swarm) {
+    std::vector<std::vector<Assignment>> later;
+    for (const SwarmDescription::RoundShares& shares : swarm.later_rounds) {
+      later.push_back(assignments_of(swarm, shares));
+    }
+    return later;
+  }
+
+  [[nodiscard]] static std::vector<Assignment> assignments_of(const SwarmDescription& swarm,
+                                                              const SwarmDescription::RoundShares& data) {
     std::vector<Assignment> list;
     for (std::uint32_t uav = 0; uav < num_uavs(swarm); ++uav) {
       Assignment assignment{.uav = uav_party(swarm, uav)};
+      assignment.keeps = uav < data.keeps.size() && data.keeps[uav];
       if (!swarm.positions.empty()) {
         assignment.position = swarm.positions[uav];
       }
@@ -293,8 +308,8 @@ class Sequence {
     }
     if (message->type == MessageType::data && message->payload_bits > 0) {
       report_of(role.self())
-          .transfers.push_back(
-              {message->stamp.global_round, message->sender, message->receiver, message->payload_bits});
+          .transfers.push_back({message->stamp.global_round, message->stamp.local_round, message->sender,
+                                message->receiver, message->payload_bits});
     } else if (message->type == MessageType::personalised_model && role.self().kind == PartyKind::device) {
       report_of(role.self()).devices_with_model.push_back(role.self().index);
     }

@@ -33,8 +33,13 @@ struct SwarmDescription {
   struct RoundShares {
     Table<std::uint64_t> device_to_uav;          // devices x UAVs
     Table<std::uint64_t> coordinator_to_worker;  // coordinators x workers
+    // Of a later local round: workers that train without new data, on what they have. Empty: nobody.
+    std::vector<bool> keeps{};
   };
   std::vector<RoundShares> rounds{};  // one for each global round described, or one for all
+  // The same for its later local rounds; what came before is discarded. Empty: nothing comes in them, and
+  // workers train on what they have.
+  std::vector<RoundShares> later_rounds{};
   // The UAV that hands a device the model; num_workers + num_coordinators: none. Empty: its fastest link.
   std::vector<std::uint32_t> model_from{};
 
@@ -88,6 +93,7 @@ struct RoundTimes {
 
 struct DataTransfer {
   std::uint32_t round = 0;
+  std::uint32_t local_round = 0;
   Party from;
   Party to;
   std::uint64_t bits = 0;

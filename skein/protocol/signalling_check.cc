@@ -25,21 +25,23 @@ class SwarmCheck {
  public:
   SwarmCheck(const SwarmDescription& swarm, InputFaults& faults) : swarm_(swarm), faults_(faults) {}
 
-  void run(std::size_t num_rounds) {
+  void run(std::size_t num_rounds, std::size_t global_period) {
     const std::size_t uavs = num_uavs();
     require(swarm_.num_workers > 0, "num_workers", "at least 1");
     require(swarm_.rounds.size() == 1 || swarm_.rounds.size() == num_rounds, "rounds",
             "one, or one for each global round");
-    for (const SwarmDescription::RoundShares& round : swarm_.rounds) {
-      check_shares(round);
+    require(swarm_.later_rounds.empty() || swarm_.later_rounds.size() + 1 == global_period, "later_rounds",
+            "none, or one for each local round but the first");
+    for (const auto* list : {&swarm_.rounds, &swarm_.later_rounds}) {
+      std::ranges::for_each(*list, [&](const auto& round) { check_shares(round); });
     }
     require(swarm_.model_from.empty() || swarm_.model_from.size() == swarm_.num_devices, "model_from",
             "one UAV for each device, or empty");
     require(std::ranges::all_of(swarm_.model_from, [&](std::uint32_t uav) { return uav <= uavs; }),
             "model_from", "a UAV, or the number of UAVs for none");
     check_rates();
-    for (const double time : {swarm_.flight_time, swarm_.scatter_time, swarm_.access_point_flight_time,
-                              swarm_.decide_time, swarm_.aggregate_time}) {
+    for (const double time : {swarm_.flight_time, swarm_.ready_time, swarm_.scatter_time,
+                              swarm_.access_point_flight_time, swarm_.decide_time, swarm_.aggregate_time}) {
       require(is_rate(time), "time", "at least 0 s");
     }
     check_list(swarm_.compute_time, "compute_time");
@@ -59,6 +61,8 @@ class SwarmCheck {
     const bool fits = has_shape(round.device_to_uav, swarm_.num_devices, num_uavs()) &&
                       has_shape(round.coordinator_to_worker, swarm_.num_coordinators, swarm_.num_workers);
     require(fits, "rounds", "tables of devices x UAVs and coordinators x workers");
+    require(round.keeps.empty() || round.keeps.size() == swarm_.num_workers, "keeps",
+            "one for each worker, or empty");
     if (!fits || round.coordinator_to_worker.values.empty()) {
       return;
     }
@@ -125,7 +129,7 @@ void check_description(const SequenceDescription& d) {
   for (const SwarmDescription& swarm : d.swarms) {
     require(swarms.insert(swarm.swarm).second, fmt::format("swarm {}", swarm.swarm), "listed once");
     if (d.first_round < d.end_round) {
-      SwarmCheck(swarm, faults).run(d.end_round - d.first_round);
+      SwarmCheck(swarm, faults).run(d.end_round - d.first_round, d.global_period);
     }
   }
   faults.throw_if_any();

@@ -61,7 +61,8 @@ bool UavRole::ends_round() const {
 }
 
 bool UavRole::awaits_shares() const {
-  return ends_round() || ((state_ == State::flying || state_ == State::on_station) && !has_shares_);
+  return ends_round() || state_ == State::uploaded ||
+         ((state_ == State::flying || state_ == State::on_station) && !has_shares_);
 }
 
 Refusal UavRole::judge(const Message& message) const {
@@ -77,12 +78,8 @@ Refusal UavRole::judge(const Message& message) const {
     return Refusal::wrong_state;
   }
   switch (message.type) {
-    case MessageType::shares: {
-      if (!awaits_shares()) {
-        return Refusal::wrong_state;
-      }
-      return round == (has_shares_ ? round_ + 1 : round_) ? Refusal::none : Refusal::wrong_round;
-    }
+    case MessageType::shares:
+      return judge_shares(message.stamp);
     case MessageType::data_announced:
     case MessageType::data:
       return judge_data(message);
@@ -108,6 +105,22 @@ Refusal UavRole::judge(const Message& message) const {
   }
   const bool is_whole = !has_payload(message.type) || message.payload_bits == model_bits_;
   return is_whole ? Refusal::none : Refusal::bad_content;
+}
+
+// Of the next global round, or of a later local round of this one; a worker that trains misses none.
+Refusal UavRole::judge_shares(const Stamp& stamp) const {
+  if (!awaits_shares()) {
+    return Refusal::wrong_state;
+  }
+  const std::uint32_t round = stamp.global_round;
+  if (!has_shares_) {
+    return round == round_ && stamp.local_round == 0 ? Refusal::none : Refusal::wrong_round;
+  }
+  const bool is_next = ends_round() && round == round_ + 1 && stamp.local_round == 0;
+  const bool trains_on = state_ == State::uploaded;
+  const bool is_later = round == round_ && (trains_on ? stamp.local_round == local_ + 1 && !ends_round()
+                                                      : stamp.local_round > local_);
+  return is_next || is_later ? Refusal::none : Refusal::wrong_round;
 }
 
 Refusal UavRole::judge_handing(const Message& message) const {
@@ -138,7 +151,7 @@ Refusal UavRole::judge_data(const Message& message) const {
   if (!fits) {
     return Refusal::wrong_state;
   }
-  if (message.stamp.global_round != round_) {
+  if (message.stamp.global_round != round_ || message.stamp.local_round != local_) {
     return Refusal::wrong_round;
   }
   const std::uint64_t bits = announces ? std::get<BitsContent>(message.content).bits : message.payload_bits;
@@ -233,7 +246,7 @@ void UavRole::drop(const Party& peer, Reaction& reaction) {
 
 void UavRole::take_shares(const Message& message) {
   round_ = message.stamp.global_round;
-  local_ = 0;
+  local_ = message.stamp.local_round;
   has_shares_ = true;
   started_ = false;
   sources_.clear();

@@ -93,6 +93,7 @@ class UavRole : public RoleMachine {
   [[nodiscard]] Refusal judge_data(const Message& message) const;
   // Its part in the global round is over, and no other has begun.
   [[nodiscard]] bool ends_round() const;
+  [[nodiscard]] Refusal judge_shares(const Stamp& stamp) const;
   [[nodiscard]] Refusal judge_handing(const Message& message) const;
   void take_shares(const Message& message);
   void wake_devices(Reaction& reaction);

@@ -48,17 +48,13 @@ std::vector<std::size_t> first_numbers(std::size_t count) {
   return list;
 }
 
-// Points of all local rounds, in bits.
-Table<std::uint64_t> summed(const std::vector<OffloadSummary>& rounds,
-                            std::vector<double> OffloadSummary::*flow, std::size_t rows, std::size_t columns,
-                            std::uint64_t point_bits) {
-  Table<std::uint64_t> sum(rows, columns);
-  for (const OffloadSummary& round : rounds) {
-    for (std::size_t i = 0; i < sum.values.size(); ++i) {
-      sum.values[i] += static_cast<std::uint64_t>(std::llround((round.*flow)[i])) * point_bits;
-    }
+// Points of a local round, in bits.
+Table<std::uint64_t> bits_of(const std::vector<double>& flow, std::size_t columns, std::uint64_t point_bits) {
+  Table<std::uint64_t> bits(flow.size() / columns, columns);
+  for (std::size_t i = 0; i < bits.values.size(); ++i) {
+    bits.values[i] = static_cast<std::uint64_t>(std::llround(flow[i])) * point_bits;
   }
-  return sum;
+  return bits;
 }
 
 }  // namespace
@@ -112,12 +108,17 @@ SwarmDescription describe_round(const World& world, const LeaderTask& task, cons
       picked(d.coordinator_to_worker_rate, task.members.coordinators, task.members.workers);
   d.worker_to_leader_rate = picked(d.worker_to_leader_rate, task.members.workers);
   d.leader_to_worker_rate = picked(d.leader_to_worker_rate, task.members.workers);
-  d.rounds.push_back({picked(summed(update.rounds, &OffloadSummary::device_flow, devices,
-                                    workers + swarm.coordinators.count, point_bits),
-                             all_devices, uavs),
-                      picked(summed(update.rounds, &OffloadSummary::relay_flow, swarm.coordinators.count,
-                                    workers, point_bits),
-                             task.members.coordinators, task.members.workers)});
+  for (const OffloadSummary& round : update.rounds) {
+    SwarmDescription::RoundShares shares{
+        .device_to_uav = picked(bits_of(round.device_flow, workers + swarm.coordinators.count, point_bits),
+                                all_devices, uavs),
+        .coordinator_to_worker = picked(bits_of(round.relay_flow, workers, point_bits),
+                                        task.members.coordinators, task.members.workers)};
+    for (const std::size_t j : task.members.workers) {
+      shares.keeps.push_back(round.processing_s[j] > 0.0);
+    }
+    (d.rounds.empty() ? d.rounds : d.later_rounds).push_back(std::move(shares));
+  }
   d.compute_time.assign(task.members.workers.size(), 0.0);
   for (std::size_t j = 0; j < task.members.workers.size(); ++j) {
     for (const OffloadSummary& round : update.rounds) {

@@ -11,8 +11,8 @@ namespace skein {
 // Whether a worker or coordinator of the swarm has nothing to do in the round: nothing was sent to it.
 bool is_idle(const World& world, const LeaderTask& task, const LeaderUpdate& update, std::size_t uav);
 
-// With whoever is there. Data of all local rounds goes out before the first of them, as in the protocol. Who
-// is idle hands over no models, if they land.
+// With whoever is there; the data of each local round goes out before it. Who is idle hands over no models,
+// if they land.
 SwarmDescription describe_round(const World& world, const LeaderTask& task, const LeaderUpdate& update,
                                 const SwarmLinks& links, DataSize point_size, WaitChoice waiting);
 

@@ -79,8 +79,9 @@ inline Message random_message(RandomStream& random, MessageType type, const Part
   if (type == plan || type == position || type == arrived) {
     message.stamp.global_round = 0;
   }
-  if (type != swarm_model && type != next_round && type != model_announced && type != model && type != lost &&
-      type != acknowledgement) {
+  if (type != shares && type != wake_up && type != data && type != data_announced && type != relayed &&
+      type != start_training && type != swarm_model && type != next_round && type != model_announced &&
+      type != model && type != lost && type != acknowledgement) {
     message.stamp.local_round = 0;
   }
   message.serial = random.below(1000);

@@ -66,7 +66,8 @@ inline SwarmDescription::RoundShares random_shares(RandomStream& random, const S
   return shares;
 }
 
-inline SequenceDescription random_sequence(std::uint64_t seed) {
+// With data of their own for later local rounds, or all of it before the first.
+inline SequenceDescription random_sequence(std::uint64_t seed, bool with_later_rounds = false) {
   RandomStream random(seed, "test sequence");
   SequenceDescription sequence;
   sequence.sequence = static_cast<std::uint32_t>(random.below(5));
@@ -82,6 +83,21 @@ inline SequenceDescription random_sequence(std::uint64_t seed) {
     SwarmDescription swarm = random_swarm(random, u);
     for (std::uint32_t k = 0; k < sequence.num_rounds; ++k) {
       swarm.rounds.push_back(random_shares(random, swarm));
+    }
+    for (std::uint32_t l = 1; with_later_rounds && l < sequence.global_period; ++l) {
+      SwarmDescription::RoundShares& later = swarm.later_rounds.emplace_back(random_shares(random, swarm));
+      for (std::uint64_t& bits : later.device_to_uav.values) {
+        bits = random.bernoulli(0.5) ? bits : 0;  // so that some get nothing new
+      }
+      for (std::uint64_t& bits : later.coordinator_to_worker.values) {
+        bits = 0;
+      }
+      for (std::uint32_t j = 0; j < swarm.num_workers; ++j) {
+        later.keeps.push_back(random.bernoulli(0.5));
+      }
+      if (swarm.num_coordinators > 0 && swarm.num_devices > 0) {
+        later.coordinator_to_worker(0, 0) = later.device_to_uav(0, swarm.num_workers);
+      }
     }
     sequence.swarms.push_back(std::move(swarm));
   }

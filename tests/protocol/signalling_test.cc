@@ -59,19 +59,23 @@ std::vector<DataTransfer> described_transfers(const SequenceDescription& sequenc
                                               const SwarmDescription& swarm) {
   std::vector<DataTransfer> list;
   const std::uint32_t first = sequence.first_round;
-  for (std::uint32_t k = first; k < sequence.end_round; ++k) {
-    const SwarmDescription::RoundShares& round = swarm.rounds[k - first];
+  const std::size_t locals = 1 + swarm.later_rounds.size();
+  for (std::size_t n = 0; n < locals * (sequence.end_round - first); ++n) {
+    const auto k = static_cast<std::uint32_t>(first + n / locals);
+    const auto l = static_cast<std::uint32_t>(n % locals);
+    const SwarmDescription::RoundShares& round = l == 0 ? swarm.rounds[k - first] : swarm.later_rounds[l - 1];
     for (std::uint32_t i = 0; i < swarm.num_devices; ++i) {
       for (std::uint32_t j = 0; j < swarm.num_workers + swarm.num_coordinators; ++j) {
         const Party uav = j < swarm.num_workers
                               ? Party{PartyKind::worker, swarm.swarm, j}
                               : Party{PartyKind::coordinator, swarm.swarm, j - swarm.num_workers};
-        list.push_back({k, {PartyKind::device, swarm.swarm, i}, uav, round.device_to_uav(i, j)});
+        list.push_back({k, l, {PartyKind::device, swarm.swarm, i}, uav, round.device_to_uav(i, j)});
       }
     }
     for (std::uint32_t h = 0; h < swarm.num_coordinators; ++h) {
       for (std::uint32_t j = 0; j < swarm.num_workers; ++j) {
         list.push_back({k,
+                        l,
                         {PartyKind::coordinator, swarm.swarm, h},
                         {PartyKind::worker, swarm.swarm, j},
                         round.coordinator_to_worker(h, j)});
@@ -82,12 +86,12 @@ std::vector<DataTransfer> described_transfers(const SequenceDescription& sequenc
   return list;
 }
 
-auto by_place(const DataTransfer& t) { return std::tuple(t.round, t.from, t.to); }
+auto by_place(const DataTransfer& t) { return std::tuple(t.round, t.local_round, t.from, t.to); }
 
 TEST(Signalling, EverySequenceWithoutFaultsEndsWithAllDataAndModelsDelivered) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
-    const SequenceDescription sequence = random_sequence(seed);
+    const SequenceDescription sequence = random_sequence(seed, seed % 2 == 1);
     const SignallingReport report = simulate_signalling(sequence);
     ASSERT_TRUE(report.completed) << report.losses();
     EXPECT_EQ(report.losses(), "");
@@ -174,6 +178,33 @@ SequenceDescription small_sequence() {
   swarm.rounds[0].coordinator_to_worker.values = {150'000};
   sequence.swarms = {swarm};
   return sequence;
+}
+
+// Each local round's data goes out before it, and nothing of a later one: so nobody holds more than its
+// buffer.
+TEST(Signalling, LaterLocalRoundsBringTheirOwnData) {
+  SequenceDescription sequence = small_sequence();
+  sequence.global_period = 3;
+  SwarmDescription& swarm = sequence.swarms[0];
+  const SwarmDescription::RoundShares first = swarm.rounds[0];
+  SwarmDescription::RoundShares nothing = first;
+  std::ranges::fill(nothing.device_to_uav.values, 0);
+  std::ranges::fill(nothing.coordinator_to_worker.values, 0);
+  nothing.keeps = {true};
+  swarm.later_rounds = {first, nothing};
+  const SignallingReport report = simulate_signalling(sequence);
+  ASSERT_TRUE(report.completed) << report.losses();
+  std::vector<DataTransfer> described = described_transfers(sequence, swarm);
+  std::vector<DataTransfer> received = report.swarms[0].transfers;
+  std::ranges::sort(received, {}, by_place);
+  std::ranges::sort(described, {}, by_place);
+  EXPECT_EQ(received, described);
+  EXPECT_EQ(received.back().local_round, 1U);
+  // It trains in all three local rounds, twice on new data, and makes the model its own at the end.
+  EXPECT_EQ(tally(report, MessageType::model).received.messages, 3 + 1);
+  EXPECT_EQ(tally(report, MessageType::next_round).received.messages, 1);
+  swarm.later_rounds[1].keeps = {false};
+  EXPECT_EQ(tally(simulate_signalling(sequence), MessageType::model).received.messages, 2);
 }
 
 TEST(Signalling, TimesAreThoseOfPayloadsAndWorkWhereSignallingIsSmall) {
@@ -273,7 +304,7 @@ TEST(Signalling, GatheringKeepsTheBoundsOfTheWorldsSchedule) {
 TEST(Signalling, RoundByRoundIsTheWholeSequenceInPieces) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
-    const SequenceDescription whole = random_sequence(seed);
+    const SequenceDescription whole = random_sequence(seed, seed % 2 == 1);
     const SignallingReport once = simulate_signalling(whole);
     std::vector<std::vector<DataTransfer>> transfers(whole.swarms.size());
     std::map<MessageType, std::uint64_t> received;
@@ -312,7 +343,7 @@ TEST(Signalling, FaultyLinksDelayButEverythingArrives) {
   std::uint64_t refused = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
-    SequenceDescription sequence = random_sequence(seed);
+    SequenceDescription sequence = random_sequence(seed, seed % 2 == 1);
     const SignallingReport clean = simulate_signalling(sequence);
     sequence.network.faults = {.loss = 0.1,
                                .corruption = 0.05,
@@ -345,7 +376,7 @@ TEST(Signalling, HopelessLinksEndWithAReportOfWhatWasLost) {
   std::size_t incomplete = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
-    SequenceDescription sequence = random_sequence(seed);
+    SequenceDescription sequence = random_sequence(seed, seed % 2 == 1);
     sequence.network.faults = {
         .loss = 0.6, .corruption = 0.1, .duplication = 0.3, .delay = 0.5, .garbage = 0.3};
     sequence.network.max_attempts = 3;
@@ -357,7 +388,7 @@ TEST(Signalling, HopelessLinksEndWithAReportOfWhatWasLost) {
     }
     // Nothing comes that was not described, and never more than once.
     for (std::size_t u = 0; u < sequence.swarms.size(); ++u) {
-      std::map<std::tuple<std::uint32_t, Party, Party>, std::uint64_t> described;
+      std::map<std::tuple<std::uint32_t, std::uint32_t, Party, Party>, std::uint64_t> described;
       for (const DataTransfer& t : described_transfers(sequence, sequence.swarms[u])) {
         described[by_place(t)] = t.bits;
       }
@@ -419,8 +450,8 @@ TEST(Signalling, ASilentDeviceCostsItsDataOnly) {
   // A quarter of the coordinator's data has come, so a quarter is relayed.
   EXPECT_THAT(report.swarms[0].transfers,
               testing::ElementsAre(
-                  DataTransfer{0, {PartyKind::device, 0, 1}, {PartyKind::coordinator, 0, 0}, 100'000},
-                  DataTransfer{0, {PartyKind::coordinator, 0, 0}, {PartyKind::worker, 0, 0}, 50'000}));
+                  DataTransfer{0, 0, {PartyKind::device, 0, 1}, {PartyKind::coordinator, 0, 0}, 100'000},
+                  DataTransfer{0, 0, {PartyKind::coordinator, 0, 0}, {PartyKind::worker, 0, 0}, 50'000}));
   EXPECT_THAT(report.swarms[0].devices_with_model, testing::ElementsAre(1));
   EXPECT_THAT(report.losses(), testing::HasSubstr("coordinator 0.0 goes on without device 0.0"));
 }

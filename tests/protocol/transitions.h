@@ -138,7 +138,7 @@ inline bool stamp_is_allowed(const Message& message, std::string_view from, cons
   }
   if (message.receiver.kind == PartyKind::device) {
     return stamp.sequence > now.sequence || from == "idle" ||
-           (stamp.sequence == now.sequence && from != "updated" && stamp.global_round >= now.global_round);
+           (stamp.sequence == now.sequence && from != "updated" && stamp >= now);
   }
   if (stamp.sequence != now.sequence) {
     return false;
@@ -152,6 +152,10 @@ inline bool stamp_is_allowed(const Message& message, std::string_view from, cons
     // On station it may wait for its first shares, or rest.
     if (from == "on station" && stamp.global_round == round) {
       return true;
+    }
+    // Or those of a later local round: a worker that trains misses none.
+    if (stamp.global_round == round && (from == "uploaded" || from == "relayed")) {
+      return from == "uploaded" ? stamp.local_round == local + 1 : stamp.local_round > local;
     }
     round += from == "flying" ? 0 : 1;
     local = 0;

@@ -89,6 +89,19 @@ TEST_P(RoundSignalling, CarriesWhatWasSentInAllLocalRounds) {
       bits += static_cast<double>(transfer.bits);
     }
     EXPECT_EQ(bits, point_bits * (sent + relayed));
+    // Each local round's data comes before it: a worker never holds more than is trained on in one.
+    const auto received = [&](std::uint32_t local_round) {
+      double sum = 0.0;
+      for (const DataTransfer& transfer : report.swarms[0].transfers) {
+        sum += transfer.local_round == local_round ? static_cast<double>(transfer.bits) : 0.0;
+      }
+      return sum / point_bits;
+    };
+    for (std::uint32_t l = 0; l < 2; ++l) {
+      const OffloadSummary& round = example.update.rounds[l];
+      EXPECT_EQ(received(l), std::accumulate(round.device_flow.begin(), round.device_flow.end(), 0.0) +
+                                 std::accumulate(round.relay_flow.begin(), round.relay_flow.end(), 0.0));
+    }
     const std::size_t devices = example.world.clusters[0].devices.count;
     EXPECT_EQ(report.swarms[0].devices_with_model.size(), devices - example.task.silent_devices.size());
     // No shorter than the leader's flight and the slowest worker's computing.
