@@ -6,12 +6,14 @@
 #include "skein/base/input_fault.h"
 #include "skein/learning/network_choice.h"
 #include "skein/mission/build.h"
+#include "skein/scenario/sizes.h"
 #include "world_view.h"
 
 namespace skein::app {
 namespace {
 
-void print_summary(const Scenario& s, const SampledWorld& sampled) {
+void print_summary(const Scenario& written, const SampledWorld& sampled) {
+  const Scenario s = with_sizes(written);
   const World& world = sampled.world;
   const auto row = [](std::string_view name, const std::string& value) {
     fmt::print("  {:<12}{}\n", name, value);
@@ -29,7 +31,10 @@ void print_summary(const Scenario& s, const SampledWorld& sampled) {
       const auto uav = std::ranges::find(world.uavs, type.name, &Uav::type);
       row("", fmt::format("{} {}: battery {} kJ, threshold {} kJ, {:.0f} W above a place", count, type.name,
                           type.battery.spread.to_toml(), type.battery_threshold.spread.to_toml(),
-                          uav->propulsion.hover_power().si()));
+                          uav->propulsion.hover_power().si(),
+                          type.role == Role::worker
+                              ? fmt::format(", {} cycles a point", type.cycles_per_point.spread.to_toml())
+                              : ""));
     }
   }
   row("radio",
@@ -54,9 +59,10 @@ void print_summary(const Scenario& s, const SampledWorld& sampled) {
   for (const InputFault& fault : needs_bounds ? bound_faults(s.learning) : std::vector<InputFault>{}) {
     row("", to_string(fault));
   }
-  row("offloading", fmt::format("learning weight {:g}, {} kbit a point, {} s for a local round",
-                                s.offloading.learning_weight, s.offloading.point_size.spread.to_toml(),
-                                s.offloading.local_time_limit.spread.to_toml()));
+  row("offloading",
+      fmt::format("learning weight {:g}, {} kbit a point, {} kbit a model, {} s for a local round",
+                  s.offloading.learning_weight, s.offloading.point_size.spread.to_toml(),
+                  s.offloading.model_size.spread.to_toml(), s.offloading.local_time_limit.spread.to_toml()));
   row("planning", fmt::format("discount {:g}, penalty {:g}, recharge cost {:g}", s.planning.discount,
                               s.planning.reward.penalty, s.planning.reward.recharge_cost));
 }

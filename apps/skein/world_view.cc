@@ -8,6 +8,7 @@
 #include "skein/base/input_fault.h"
 #include "skein/mission/build.h"
 #include "skein/mission/world_files.h"
+#include "skein/scenario/sizes.h"
 #include "skein/world/energy.h"
 #include "text_table.h"
 
@@ -104,8 +105,7 @@ std::string energy_table(const SampledWorld& sampled, const Scenario& scenario) 
                    "round trip to access point (kJ)", "a minute above its cluster (kJ)",
                    "1000 data points sent (J)"});
   const World& world = sampled.world;
-  RandomStream stream(world.seed, "offloading.point_kbit");
-  const DataSize point = scenario.offloading.point_size.sample(stream);
+  const DataSize point = message_sizes(with_sizes(scenario).offloading, world.seed).point;
   for (std::size_t u = 0; u < std::min(world.swarms.size(), most_rows); ++u) {
     const Swarm& swarm = world.swarms[u];
     const SwarmLinks& links = sampled.links[u];

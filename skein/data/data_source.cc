@@ -133,14 +133,16 @@ constexpr std::array sources{
         .network = "radioml_cnn",
         .describe = [](const DataSourceOptions&) { return describe_waveforms("radioml"); },
         .load = [](const DataSourceOptions& options, const fs::path& place,
-                   std::uint64_t seed) { return read_radioml(place, options.radioml, seed); }},
+                   std::uint64_t seed) { return read_radioml(place, options.radioml, seed); },
+        .bits_per_value = 32},
     DataSource{.name = "modulations",
                .description = "radio waveforms like radioml's, made here",
                .how_to_get = "",
                .network = "radioml_cnn",
                .describe = [](const DataSourceOptions&) { return describe_waveforms("modulations"); },
                .load = [](const DataSourceOptions& options, const fs::path&,
-                          std::uint64_t seed) { return make_modulations(options.modulations, seed); }},
+                          std::uint64_t seed) { return make_modulations(options.modulations, seed); },
+               .bits_per_value = 32},
     DataSource{
         .name = "synthetic",
         .description = "small made-up images for tests and first trials",
@@ -190,6 +192,10 @@ std::size_t num_classes(const DataSourceOptions& source) {
 
 SampleShape sample_shape(const DataSourceOptions& source) {
   return data_source(source.name).describe(source).shape;
+}
+
+std::size_t sample_bits(const DataSourceOptions& source) {
+  return sample_shape(source).size() * data_source(source.name).bits_per_value + 8;
 }
 
 fs::path data_directory() {

@@ -36,6 +36,7 @@ struct DataSource {
   Dataset (*describe)(const DataSourceOptions& options);
   // From its place, which is empty for a generated set.
   DataSplit (*load)(const DataSourceOptions& options, const std::filesystem::path& place, std::uint64_t seed);
+  std::size_t bits_per_value = 8;      // as a device stores and sends it
   bool has_its_own_split = false;      // into training and test data, so that the seed changes nothing
   std::string_view system_place{};     // where the system's package puts it
   DataPackage (*package)() = nullptr;  // that it is fetched from
@@ -49,6 +50,8 @@ const DataSource& data_source(std::string_view name);
 std::size_t num_classes(const DataSourceOptions& source);
 // The shape of its samples, likewise.
 SampleShape sample_shape(const DataSourceOptions& source);
+// What a device sends of a sample: its values, and a byte for the label.
+std::size_t sample_bits(const DataSourceOptions& source);
 
 // Where fetched data sets are kept: $SKEIN_DATA, else $XDG_DATA_HOME/skein, else $HOME/.local/share/skein.
 // Throws InputError if none of the three is set.

@@ -7,6 +7,9 @@
 #include <utility>
 
 namespace skein {
+#include "skein/scenario/sizes.h"
+#include "skein/simulation/core_network.h"
+
 namespace {
 
 std::vector<std::size_t> devices_per_cluster(const World& world) {
@@ -53,7 +56,8 @@ std::vector<InputFault> list_faults(const Scenario& scenario, const World& world
 }  // namespace
 
 World build_world(const Scenario& scenario, ThreadPool& pool) {
-  World world = sample_world(scenario.world, scenario.swarms, scenario.radio, scenario.run.seed, pool);
+  World world =
+      sample_world(scenario.world, with_sizes(scenario).swarms, scenario.radio, scenario.run.seed, pool);
   InputFaults faults;
   faults.add_all(list_faults(scenario, world));
   faults.throw_if_any();
@@ -82,7 +86,7 @@ std::vector<double> initial_device_data(const Scenario& scenario, const World& w
 }
 
 SwarmProblemSetting problem_setting(const Scenario& scenario) {
-  return {.offloading = scenario.offloading,
+  return {.offloading = with_sizes(scenario).offloading,
           .learning = scenario.learning,
           .num_classes = num_classes(scenario.data.source),
           .waiting = scenario.planning.waiting};

@@ -11,6 +11,7 @@
 #include "skein/mission/build.h"
 #include "skein/nn/safetensors.h"
 #include "skein/offloading/swarm_problem.h"
+#include "skein/scenario/sizes.h"
 
 namespace skein {
 namespace {
@@ -72,7 +73,7 @@ PreparedTraining::PreparedTraining(const Scenario& scenario, std::shared_ptr<con
       partition_(worker_partition(scenario_, world_, pools_)),
       initial_(std::make_shared<const Model>(initial_model(scenario_, network_))) {
   check_fit(scenario_.data.source, data_->train);
-  model_size_ = message_sizes(scenario_.offloading, scenario_.run.seed).model;
+  model_size_ = message_sizes(with_sizes(scenario_).offloading, scenario_.run.seed).model;
 }
 
 TrainingSetup PreparedTraining::setup() {

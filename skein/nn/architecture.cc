@@ -269,4 +269,23 @@ std::size_t num_parameters(const Architecture& architecture) {
   return all.empty() ? 0 : all.back().offset + all.back().size;
 }
 
+double forward_operations(const Architecture& architecture) {
+  const std::vector<Shape> after = shapes(architecture);
+  double products = 0.0;
+  for (const Tensor& tensor : tensors(architecture)) {
+    if (tensor.name.find("weight") == std::string::npos) {
+      continue;
+    }
+    // A weight is used at every place of a convolution's output, and at every moment that an LSTM sees.
+    const Layer& layer = architecture.layers[tensor.layer];
+    const Shape& before = tensor.layer == 0 ? architecture.input : after[tensor.layer - 1];
+    const std::size_t uses = std::holds_alternative<Convolution>(layer)
+                                 ? after[tensor.layer].height * after[tensor.layer].width
+                             : std::holds_alternative<Lstm>(layer) ? before.height
+                                                                   : 1;
+    products += static_cast<double>(tensor.size) * static_cast<double>(uses);
+  }
+  return 2.0 * products;
+}
+
 }  // namespace skein::nn

@@ -78,5 +78,8 @@ std::vector<Shape> shapes(const Architecture& architecture);
 // In the flat vector's order.
 std::vector<Tensor> tensors(const Architecture& architecture);
 std::size_t num_parameters(const Architecture& architecture);
+// Floating-point operations of one sample, forwards: two for each product of a weight and a value. All else
+// is small beside them.
+double forward_operations(const Architecture& architecture);
 
 }  // namespace skein::nn

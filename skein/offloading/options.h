@@ -56,8 +56,9 @@ struct OffloadingOptions {
   double growth_limit = 2.0;     // of the bound with the periods, before it is tempered
   ConstantsSource constants = ConstantsSource::measured;
   ConstantsMoment constants_moment = ConstantsMoment::sequence;
-  Distribution<DataSize> point_size{constant(80), unit::kilobit, positive};  // bits of a data point
-  Distribution<DataSize> model_size{constant(10), unit::kilobit, positive};  // bits of a model
+  // Bits of a data point and of a model; 0: what the data set and the network have.
+  Distribution<DataSize> point_size{constant(80), unit::kilobit, non_negative};
+  Distribution<DataSize> model_size{constant(10), unit::kilobit, non_negative};
   Distribution<Time> local_time_limit{constant(5), unit::second, positive};  // zeta^Local
 };
 

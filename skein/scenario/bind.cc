@@ -233,8 +233,9 @@ void bind_offloading(Fields& f, OffloadingOptions& o) {
            "of the bounds, in a mission: learning.bound, or as the core network measures them");
   f.choice("constants_moment", o.constants_moment,
            "when they are measured: at the last global aggregation of a sequence, or at each");
-  f.number("point_kbit", o.point_size, "size of a data point, 1 kbit = 1000 bit");
-  f.number("model_kbit", o.model_size, "size of a model");
+  f.number("point_kbit", o.point_size,
+           "size of a data point, 1 kbit = 1000 bit; 0: what a sample of the data set has");
+  f.number("model_kbit", o.model_size, "size of a model; 0: 32 bits for each parameter of the network");
   f.number("local_time_s", o.local_time_limit, "for gathering and processing before a local aggregation");
   f.section("accuracy", "Lost accuracy as predicted, for learning_term = \"accuracy\".", [&] {
     AccuracyLoss& a = o.accuracy;

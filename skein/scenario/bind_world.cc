@@ -83,7 +83,10 @@ void bind_uav_type(Fields& f, UavType& o) {
   f.number("buffer_points", o.buffer, "data points it can hold B_j^D");
   f.number("cruise_mps", o.cruise_speed, "speed between sites and to the access point");
   f.number("capacitance", o.capacitance, "effective capacitance of the chip a_j, in J / (cycle Hz^2)");
-  f.number("cycles_per_point", o.cycles_per_point, "CPU cycles for a data point c_j");
+  f.number("cycles_per_point", o.cycles_per_point,
+           "CPU cycles for a data point c_j; 0: what a gradient of the network takes, by flop_per_cycle");
+  f.real("flop_per_cycle", o.operations_per_cycle, positive,
+         "floating-point operations of a cycle, for cycles_per_point = 0");
   f.number("least_clock_mhz", o.least_clock, "slowest CPU clock g^min");
   f.number("most_clock_mhz", o.most_clock, "fastest CPU clock g^max");
   f.number("takeoff_kj", o.takeoff, "energy for getting into the air once; the paper has none");

@@ -8,6 +8,7 @@
 #include "skein/scenario/bind.h"
 #include "skein/scenario/scenario.h"
 #include "skein/scenario/toml_reader.h"
+#include "skein/scenario/sizes.h"
 #include "skein/scenario/toml_writer.h"
 
 namespace skein {
@@ -144,7 +145,7 @@ Scenario load_scenario(const std::filesystem::path& file, const LoadOptions& opt
 }
 
 std::string resolved_scenario(const Scenario& scenario) {
-  return write(scenario, TomlWriter::Comments::none);
+  return write(with_sizes(scenario), TomlWriter::Comments::none);
 }
 
 std::string starter_scenario(const Scenario& scenario) {

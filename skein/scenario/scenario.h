@@ -61,7 +61,7 @@ Scenario parse_scenario(const std::string& text, const std::string& name, const 
 // Combinations that no single key shows to be wrong.
 std::vector<InputFault> impossible_combinations(const Scenario& scenario);
 
-// With every default written out: it reads back to the same run.
+// With every default written out, and sizes that follow from network and data: it reads back to the same run.
 std::string resolved_scenario(const Scenario& scenario);
 // The same with a comment on every key.
 std::string starter_scenario(const Scenario& scenario);

@@ -64,9 +64,16 @@ void check_world(Check& check, const Scenario& s) {
                 "must be at least los_excess_db: obstacles add loss");
 }
 
+// 0 by itself stands for the network's or the data set's own.
+void check_size(Check& check, const Spread& spread, const std::string& key) {
+  check.require(spread == constant(0.0) || least_of(spread) > 0.0, key, spread.to_toml(),
+                "must be above 0, or 0 alone: what the scenario's network and data have");
+}
+
 void check_types(Check& check, const SwarmOptions& swarms) {
   for (const UavType& type : swarms.types) {
     const std::string section = "swarms.types." + type.name;
+    check_size(check, type.cycles_per_point.spread, section + ".cycles_per_point");
     check.require(most_of(type.battery_threshold.spread) < least_of(type.battery.spread),
                   section + ".threshold_kj", type.battery_threshold.spread.to_toml(),
                   fmt::format("must be below battery_kj, {}: the swarm could never leave a station",
@@ -162,6 +169,8 @@ std::vector<InputFault> impossible_combinations(const Scenario& scenario) {
   check_data(check, scenario.data);
   check_learning(check, scenario.learning);
   std::ranges::move(network_faults(scenario.learning.network, scenario.data.source),
+  check_size(check, scenario.offloading.point_size.spread, "offloading.point_kbit");
+  check_size(check, scenario.offloading.model_size.spread, "offloading.model_kbit");
                     std::back_inserter(check.faults));
   if (scenario.learning.label_shift.smoothing > 0.0 && check.faults.empty()) {
     check.require(ends_with_biases(build_architecture(scenario.learning.network, scenario.data.source)),

@@ -98,7 +98,8 @@ struct UavType {
   Distribution<Speed> cruise_speed{constant(10), unit::metre_per_second, positive};
   // The processor, of a worker: energy a c g^2 / 2 per data point at clock g.
   Distribution<Capacitance> capacitance{constant(2e-28), unit::capacitance, positive};
-  Distribution<double> cycles_per_point{constant(1e4), unit::number, positive};
+  Distribution<double> cycles_per_point{constant(1e4), unit::number, non_negative};  // 0: by the next
+  double operations_per_cycle = 4.0;
   Distribution<Frequency> least_clock{constant(10), unit::megahertz, positive};
   Distribution<Frequency> most_clock{constant(2300), unit::megahertz, positive};
   // Beside flying: for getting into the air each time, and each second on the ground. The paper has neither.

@@ -46,6 +46,15 @@ TEST(Presets, TheOthersByHand) {
   EXPECT_EQ(num_parameters(network("mlp", grey, 7)), (784 * 128 + 128) + (128 * 7 + 7));
 }
 
+// Places of an output times the weights that each needs, twice: a product and a sum.
+TEST(Presets, OperationsByHand) {
+  EXPECT_EQ(forward_operations(network("mnist_cnn_stride2", grey, 10)),
+            2 * (27 * 27 * 16 * 4 + 12 * 12 * 32 * (16 * 4) + 1152 * 128 + 128 * 10));
+  // 28 moments of 28 features, 8 hidden values: four gates from the features and from the last hidden values.
+  EXPECT_EQ(forward_operations({.input = grey, .layers = {Lstm{.hidden = 8}, Linear{3}}}),
+            2 * (28 * 4 * 8 * (28 + 8) + 8 * 3));
+}
+
 TEST(Presets, ShapesBeforeTheLinearLayers) {
   EXPECT_EQ(shapes(network("mnist_cnn", grey, 10))[5], (Shape{24, 24, 32}));
   EXPECT_EQ(shapes(network("cifar10_cnn", colour, 10))[5], (Shape{5, 5, 50}));

@@ -10,6 +10,7 @@
 #include "skein/base/file.h"
 #include "skein/base/input_fault.h"
 #include "skein/bounds/bounds.h"
+#include "skein/scenario/sizes.h"
 #include "skein/scenario/toml_reader.h"
 
 namespace skein {
