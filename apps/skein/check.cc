@@ -19,7 +19,9 @@ void print_summary(const Scenario& written, const SampledWorld& sampled) {
     fmt::print("  {:<12}{}\n", name, value);
   };
   fmt::print("{}: valid\n", s.run.name);
-  row("run", fmt::format("seed {}, {} training sequences", s.run.seed, s.run.sequences));
+  row("run", fmt::format("seed {}{}{}", s.run.seed,
+                         s.run.sequences > 0 ? fmt::format(", {} training sequences", s.run.sequences) : "",
+                         s.run.hours > 0.0 ? fmt::format(", {:g} hours", s.run.hours) : ""));
   row("world",
       fmt::format("{} clusters with {} devices, {} stations, {} access points, sites {:g} to {:g} m apart",
                   world.clusters.size(), world.devices.size(), world.stations.size(),
@@ -42,13 +44,15 @@ void print_summary(const Scenario& written, const SampledWorld& sampled) {
                   s.radio.bandwidth.spread.to_toml(), s.radio.noise_density.spread.to_toml(),
                   s.radio.shadowing_deviation.spread.to_toml()));
   constexpr std::array kinds{"labels", "dirichlet", "iid"};
-  row("data", fmt::format("{}, partition {}, {} points a device, {} new in a sequence, buffer {}",
-                          s.data.source.name, kinds[static_cast<std::size_t>(s.data.partition.kind)],
-                          s.data.partition.quantity.spread.to_toml(), s.data.arrivals.spread.to_toml(),
-                          s.data.buffer.spread.to_toml()));
-  row("drift", fmt::format("labels {}, rotation {} degrees, brightness {}, noise {} a sequence",
+  row("data",
+      fmt::format("{}, partition {}, {} points a device, {} new in a sequence, {} in an hour, buffer {}",
+                  s.data.source.name, kinds[static_cast<std::size_t>(s.data.partition.kind)],
+                  s.data.partition.quantity.spread.to_toml(), s.data.arrivals.spread.to_toml(),
+                  s.data.arrivals_per_hour.spread.to_toml(), s.data.buffer.spread.to_toml()));
+  row("drift", fmt::format("labels {}, rotation {} degrees, brightness {}, noise {} {}",
                            s.drift.label_mix.start.spread.to_toml(), s.drift.rotation.start.spread.to_toml(),
-                           s.drift.brightness.start.spread.to_toml(), s.drift.noise.start.spread.to_toml()));
+                           s.drift.brightness.start.spread.to_toml(), s.drift.noise.start.spread.to_toml(),
+                           s.drift.per == DriftOptions::Per::hour ? "an hour" : "a sequence"));
   row("learning", fmt::format("eta_1 {:g}, eta_2 {:g}, tau_L {}, tau_G {}, {} iterations",
                               s.learning.inner_step, s.learning.meta_step, s.learning.local_period,
                               s.learning.global_period, s.learning.iterations));

@@ -111,13 +111,20 @@ std::vector<ClusterDriftRates> sample_drift_rates(const DriftOptions& options, s
   return rates;
 }
 
+FeatureTransform advance(const FeatureTransform& transform, const ClusterDriftRates& rates,
+                         const DriftStep& step) {
+  const double turn = rates.rotation.at(step.at) * step.length;
+  const double factor = std::pow(std::clamp(rates.brightness.at(step.at), 0.01, 100.0), step.length);
+  return {
+      .rotation_degrees = std::remainder(transform.rotation_degrees + turn, 360.0),
+      .brightness = std::clamp(transform.brightness * factor, 1.0 / 16.0, 16.0),
+      .noise_deviation = transform.noise_deviation + std::max(rates.noise.at(step.at), 0.0) * step.length};
+}
+
 FeatureTransform feature_transform(const ClusterDriftRates& rates, std::size_t sequence) {
   FeatureTransform transform;
   for (std::size_t s = 0; s < sequence; ++s) {
-    transform.rotation_degrees = std::remainder(transform.rotation_degrees + rates.rotation.at(s), 360.0);
-    const double factor = std::clamp(rates.brightness.at(s), 0.01, 100.0);
-    transform.brightness = std::clamp(transform.brightness * factor, 1.0 / 16.0, 16.0);
-    transform.noise_deviation += std::max(rates.noise.at(s), 0.0);
+    transform = advance(transform, rates, {.at = static_cast<double>(s)});
   }
   return transform;
 }
@@ -132,27 +139,36 @@ double total_variation(const LabelMix& a, const LabelMix& b) {
 }
 
 void advance(ClusterDrift& drift, const ClusterDriftRates& rates, std::size_t cluster,
-             const DriftContext& context) {
+             const DriftContext& context, const DriftStep& step) {
   expect(drift.mix.size() == context.pools.num_classes(), "a label mix has one probability per class");
-  const double rate = std::clamp(rates.label_mix.at(drift.sequence), 0.0, 1.0);
+  const bool by_hour = context.options.per == DriftOptions::Per::hour;
+  double left = std::max(rates.label_mix.at(step.at), 0.0) * step.length;
+  if (!by_hour) {
+    left = std::min(left, 1.0);
+  }
   ++drift.sequence;
-  if (rate <= 0.0) {
-    return;
-  }
-  if (drift.target.empty()) {
-    drift.target = draw_target(drift, cluster, context);
-    ++drift.num_targets;
-  }
-  const double distance = total_variation(drift.mix, drift.target);
-  if (distance <= rate) {
+  while (left > 0.0) {
+    if (drift.target.empty()) {
+      drift.target = draw_target(drift, cluster, context);
+      ++drift.num_targets;
+    }
+    const double distance = total_variation(drift.mix, drift.target);
+    if (distance > left) {
+      const double part = left / distance;
+      for (std::size_t label = 0; label < drift.mix.size(); ++label) {
+        drift.mix[label] += (drift.target[label] - drift.mix[label]) * part;
+      }
+      return;
+    }
     drift.mix = std::move(drift.target);
     drift.target.clear();
-    return;
+    left = by_hour && distance > 0.0 ? left - distance : 0.0;
   }
-  const double part = rate / distance;
-  for (std::size_t label = 0; label < drift.mix.size(); ++label) {
-    drift.mix[label] += (drift.target[label] - drift.mix[label]) * part;
-  }
+}
+
+void advance(ClusterDrift& drift, const ClusterDriftRates& rates, std::size_t cluster,
+             const DriftContext& context) {
+  advance(drift, rates, cluster, context, {.at = static_cast<double>(drift.sequence)});
 }
 
 }  // namespace skein

@@ -18,8 +18,9 @@
 namespace skein {
 
 // A rate per sequence that is affine in time: rate(s) = start + growth * s acts between sequence s and s + 1,
-// s = 0, 1, ... To go from `start` to `end` within n sequences, growth is (end - start) / n. Sampled once
-// per cluster; a list has one value per cluster.
+// s = 0, 1, ... To go from `start` to `end` within n sequences, growth is (end - start) / n. Likewise by the
+// hour: rate(t) at the start t of a sequence, in hours, acts for as many hours as the sequence lasts. Sampled
+// once per cluster; a list has one value per cluster.
 struct DriftRateOptions {
   Distribution<double> start{};
   Distribution<double> growth{constant(0), unit::number, any_number};
@@ -33,10 +34,14 @@ struct DriftOptions {
     dirichlet,  // a mix drawn from Dirichlet(concentration, ..., concentration)
   };
   friend constexpr auto names_of(Target) { return names_for<Target>("permuted", "rotated", "dirichlet"); }
+  // What rates are for.
+  enum class Per { sequence, hour };
+  friend constexpr auto names_of(Per) { return names_for<Per>("sequence", "hour"); }
+  Per per = Per::sequence;
   Target target = Target::permuted;
   double dirichlet_concentration = 0.5;
   // The share of newly collected data points whose label changes in a sequence: the total variation
-  // distance that the mix moves. Kept in [0, 1].
+  // distance that the mix moves. Kept in [0, 1]; in an hour it may be more than 1, on to further targets.
   DriftRateOptions label_mix{.start = {constant(0), unit::number, ratio}};
   // Images turn by this many degrees, counter-clockwise; the carrier phase of waveforms advances by it.
   DriftRateOptions rotation{.start = {constant(0), unit::number, Range{.low = -360.0, .high = 360.0}}};
@@ -53,9 +58,8 @@ struct DriftRate {
   double start = 0.0;
   double growth = 0.0;
 
-  [[nodiscard]] double at(std::size_t sequence) const {
-    return start + growth * static_cast<double>(sequence);
-  }
+  // Sequences or hours after the start.
+  [[nodiscard]] double at(double moment) const { return start + growth * moment; }
   friend bool operator==(const DriftRate&, const DriftRate&) = default;
 };
 
@@ -74,9 +78,18 @@ struct ClusterDriftRates {
 std::vector<ClusterDriftRates> sample_drift_rates(const DriftOptions& options, std::size_t num_clusters,
                                                   std::uint64_t seed);
 
-// What the rates have done to the features of a data point collected in this sequence: rotations add up,
-// brightness factors multiply to something in [1/16, 16], noise deviations add up. Sequence 0 is the data as
-// it is stored. Costs O(sequence): ask once per sequence.
+// From one sequence to the next: the rates of a moment act for a while. Both in sequences, or both in hours.
+struct DriftStep {
+  double at = 0.0;
+  double length = 1.0;
+};
+
+// What the rates do to the features of data points, from those collected in one sequence to those of the
+// next: rotations add up, brightness factors multiply to something in [1/16, 16], noise deviations add up.
+FeatureTransform advance(const FeatureTransform& transform, const ClusterDriftRates& rates,
+                         const DriftStep& step);
+// The same of all steps up to this sequence, by the sequence. Sequence 0 is the data as it is stored. Costs
+// O(sequence): ask once per sequence.
 FeatureTransform feature_transform(const ClusterDriftRates& rates, std::size_t sequence);
 
 // Where a cluster's label mix is, and where it is going.
@@ -102,7 +115,11 @@ struct DriftContext {
 //   mix <- mix + (target - mix) min(rate / d, 1)
 //
 // It stays a probability vector, being between two of them. When the target is reached it is given up, and
-// the next sequence draws another.
+// the next sequence draws another. By the hour, the rate is multiplied by the step's length, and what is left
+// of it at the target goes towards the next one, so that many short sequences move as far as a long one.
+void advance(ClusterDrift& drift, const ClusterDriftRates& rates, std::size_t cluster,
+             const DriftContext& context, const DriftStep& step);
+// By the sequence.
 void advance(ClusterDrift& drift, const ClusterDriftRates& rates, std::size_t cluster,
              const DriftContext& context);
 

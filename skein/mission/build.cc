@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
-namespace skein {
 #include "skein/scenario/sizes.h"
 #include "skein/simulation/core_network.h"
 
+namespace skein {
 namespace {
 
 std::vector<std::size_t> devices_per_cluster(const World& world) {
@@ -46,6 +47,7 @@ std::vector<InputFault> list_faults(const Scenario& scenario, const World& world
   check("data.points_per_device", scenario.data.partition.quantity, "device", devices);
   check("data.buffer_points", scenario.data.buffer, "device", devices);
   check("data.arrivals_per_sequence", scenario.data.arrivals, "device", devices);
+  check("data.arrivals_per_hour", scenario.data.arrivals_per_hour, "device", devices);
   const std::size_t swarms = world.swarms.size();
   check("offloading.point_kbit", scenario.offloading.point_size, "mission", 1);
   check("offloading.model_kbit", scenario.offloading.model_size, "mission", 1);
@@ -90,6 +92,22 @@ SwarmProblemSetting problem_setting(const Scenario& scenario) {
           .learning = scenario.learning,
           .num_classes = num_classes(scenario.data.source),
           .waiting = scenario.planning.waiting};
+}
+
+std::size_t most_sequences(const RunOptions& run) {
+  const auto fit = static_cast<std::size_t>(std::ceil(run.hours * 3600.0 / least_sequence_s));
+  return run.hours <= 0.0 ? run.sequences : run.sequences == 0 ? fit : std::min(fit, run.sequences);
+}
+
+std::size_t expected_sequences(const Scenario& scenario) {
+  const RunOptions& run = scenario.run;
+  const double cycle_s = scenario.planning.cycle_s;
+  const std::size_t most = run.sequences > 0 ? run.sequences : RunOptions{}.sequences;
+  if (run.hours <= 0.0 || cycle_s <= 0.0) {
+    return most;
+  }
+  const auto cycles = static_cast<std::size_t>(std::ceil(run.hours * 3600.0 / cycle_s));
+  return run.sequences > 0 ? std::min(cycles, most) : cycles;
 }
 
 Partition build_partition(const Scenario& scenario, const World& world, const ClassPools& pools) {

@@ -3,6 +3,7 @@
 // All throw InputError with every fault under the scenario's keys; the file's name is the caller's to add.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +29,11 @@ std::vector<double> initial_device_data(const Scenario& scenario, const World& w
 
 // What the leaders' problems have of the scenario.
 SwarmProblemSetting problem_setting(const Scenario& scenario);
+
+// Sequences of the mission: no more than, and as expected. They differ where it ends by the clock; how many
+// there will be is not known then, and without cycles they are taken to be as many as by default.
+std::size_t most_sequences(const RunOptions& run);
+std::size_t expected_sequences(const Scenario& scenario);
 
 Partition build_partition(const Scenario& scenario, const World& world, const ClassPools& pools);
 

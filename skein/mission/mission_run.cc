@@ -89,6 +89,8 @@ class MissionRun::Run {
   void save_models() const;
   // Where the swarms are, their batteries and the accuracy, for whoever waits; empty if nobody does.
   [[nodiscard]] std::string situation() const;
+  // The share of the mission that is over, with this fraction of the present sequence.
+  [[nodiscard]] double done(double fraction) const;
   void tell(std::string_view stage, double fraction, std::string_view detail = "") const {
     if (options_.progress) {
       options_.progress(stage, fraction, detail);
@@ -147,12 +149,9 @@ void MissionRun::Run::clear() {
 
 void MissionRun::Run::fly(const Stopwatch& watch) {
   while (!core_->done()) {
-    const std::size_t sequence = core_->state().sequence;
     const std::vector<double> possible = ask_oracle();
-    SequenceRecord record = core_->step([&](double fraction) {
-      const double done = static_cast<double>(sequence) + fraction;
-      tell("training sequences", done / static_cast<double>(scenario_.run.sequences), situation());
-    });
+    SequenceRecord record =
+        core_->step([&](double fraction) { tell("training sequences", done(fraction), situation()); });
     for (std::size_t c = 0; c < possible.size(); ++c) {
       record.clusters[c].oracle_accuracy = possible[c];
     }
@@ -189,12 +188,32 @@ void MissionRun::Run::save_models() const {
   }
 }
 
+double MissionRun::Run::done(double fraction) const {
+  const RunOptions& run = scenario_.run;
+  const State& state = core_->state();
+  double done = 0.0;
+  if (run.sequences > 0) {
+    done = (static_cast<double>(state.sequence) + fraction) / static_cast<double>(run.sequences);
+  }
+  if (run.hours > 0.0) {
+    done = std::max(done, state.clock.now().si() / 3600.0 / run.hours);
+  }
+  return std::min(done, 1.0);
+}
+
 std::string MissionRun::Run::situation() const {
   if (!options_.progress) {
     return "";
   }
   const State& state = core_->state();
-  std::string text = fmt::format("{} of {}", state.sequence + 1, scenario_.run.sequences);
+  const RunOptions& run = scenario_.run;
+  std::string text = fmt::format("{}", state.sequence + 1);
+  if (run.sequences > 0) {
+    text += fmt::format(" of {}", run.sequences);
+  }
+  if (run.hours > 0.0) {
+    text += fmt::format(" | {:.2f} of {:g} h", state.clock.now().si() / 3600.0, run.hours);
+  }
   if (state.sequence > 0) {
     text += fmt::format(" | {:.1f} % right", 100.0 * recorder_.headline(state).last_accuracy);
   }

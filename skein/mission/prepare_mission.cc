@@ -44,7 +44,7 @@ PreparedMission::PreparedMission(const Scenario& scenario, std::shared_ptr<const
       build_environment(scenario_, world_, MissingTables::solved, pool_, crew, progress);
   environment.start_age = environment.reward.age_cap;  // nobody has a model yet
   environment_ = std::make_shared<const Environment>(std::move(environment));
-  faults_ = draw_faults(scenario_.faults, world_, scenario_.run.sequences);
+  faults_ = draw_faults(scenario_.faults, world_, most_sequences(scenario_.run));
   build_leaders();
 }
 
@@ -73,6 +73,8 @@ void PreparedMission::build_leaders() {
     RandomStream arrivals(world_.seed, "device arrivals", device);
     field.buffers.push_back(static_cast<std::size_t>(scenario_.data.buffer.sample(buffer, device)));
     field.arrivals.push_back(static_cast<std::size_t>(scenario_.data.arrivals.sample(arrivals, device)));
+    RandomStream hourly(world_.seed, "hourly device arrivals", device);
+    field.hourly_arrivals.push_back(scenario_.data.arrivals_per_hour.sample(hourly, device));
   }
   field_ = std::make_unique<DataField>(std::move(field), workspaces_, pool_);
   trainer_ = std::make_unique<SwarmTrainer>(
@@ -108,6 +110,8 @@ CoreNetwork PreparedMission::start(Planner& planner, Field& field, Fleet& fleet)
            .reward = scenario_.planning.reward,
            .first_timing = environment_->tables.timings.front(),
            .sequences = scenario_.run.sequences,
+           .end_s = scenario_.run.hours * 3600.0,
+           .cycle_s = scenario_.planning.cycle_s,
            .seed = world_.seed,
            .faults = FaultSchedule(faults_),
            .measures_constants = scenario_.offloading.constants != ConstantsSource::given &&

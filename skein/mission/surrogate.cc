@@ -36,7 +36,7 @@ Surrogate fly_surrogate(const Scenario& scenario) {
   const auto planner = planner_factory(name, environment, scenario.planning, {})();
   double objectives = 0.0;
   double gradients = 0.0;
-  for (const EpochRecord& record : fly(e, *planner, state, scenario.run.sequences, scenario.run.seed)) {
+  for (const EpochRecord& record : fly(e, *planner, state, expected_sequences(scenario), scenario.run.seed)) {
     const std::size_t timing = timing_index(e, record.plan.timing);
     for (std::size_t u = 0; u < e.num_swarms; ++u) {
       const Site to = record.plan.destinations[u];
@@ -60,7 +60,7 @@ Surrogate fly_surrogate(const Scenario& scenario) {
   }
   result.objective =
       result.visits > 0.0 ? objectives / result.visits : std::numeric_limits<double>::infinity();
-  result.staleness = gradients / static_cast<double>(e.num_clusters * scenario.run.sequences);
+  result.staleness = gradients / static_cast<double>(e.num_clusters * expected_sequences(scenario));
   return result;
 }
 

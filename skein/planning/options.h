@@ -107,6 +107,7 @@ struct PlanningOptions {
   std::vector<double> local_periods{1, 2};
   std::vector<double> global_periods{1, 2};
   EstimateOptions estimates{};
+  double cycle_s = 0.0;  // least length of a sequence; the first tour of the clusters does not wait
 };
 
 }  // namespace skein

@@ -20,8 +20,10 @@ void bind_run(Fields& f, RunOptions& o) {
   f.text("name", o.name, "names the run's directory");
   f.whole("seed", o.seed, {.low = 0, .high = 9007199254740992.0, .whole = true},
           "same seed, same bits; --seed overrides");
-  f.whole("sequences", o.sequences, {.low = 1, .high = 1000000, .whole = true},
-          "training sequences of the mission");
+  f.whole("sequences", o.sequences, {.low = 0, .high = 1000000, .whole = true},
+          "training sequences of the mission; 0: as many as its hours have");
+  f.real("hours", o.hours, {.low = 0, .high = 10000},
+         "it ends when the clock has passed so many; 0: by sequences alone");
   f.flag("oracle", o.oracle,
          "measure beside the mission what accuracy is possible: a global model of unlimited data that knows "
          "each cluster's true mix of labels");
@@ -94,6 +96,8 @@ void bind_data(Fields& f, DataOptions& o) {
   f.flag("disjoint", o.partition.disjoint, "no data point goes to two devices");
   f.number("buffer_points", o.buffer, "data points a device keeps; the oldest go first");
   f.number("arrivals_per_sequence", o.arrivals, "new data points of a device in a training sequence");
+  f.number("arrivals_per_hour", o.arrivals_per_hour,
+           "and in an hour; fractions are kept until they are whole");
   bind_snr(f, o.source);
   SyntheticOptions& synthetic = o.source.synthetic;
   f.section(
@@ -118,12 +122,14 @@ void bind_data(Fields& f, DataOptions& o) {
 
 void bind_drift_rate(Fields& f, DriftRateOptions& o, std::string_view name, std::string_view help) {
   f.section(name, help, [&] {
-    f.number("start", o.start, "per sequence, at first; a list has one number per cluster");
-    f.number("growth", o.growth, "added to it in every sequence");
+    f.number("start", o.start, "per sequence or hour, at first; a list has one number per cluster");
+    f.number("growth", o.growth, "added to it in every sequence or hour");
   });
 }
 
 void bind_drift(Fields& f, DriftOptions& o) {
+  f.choice("per", o.per, "what rates are for: a training sequence, or an hour of the clock");
+  o.label_mix.start.allowed = o.per == DriftOptions::Per::hour ? non_negative : ratio;
   f.choice("target", o.target, "what a label mix moves towards");
   f.real("dirichlet_concentration", o.dirichlet_concentration, {.low = 1e-3, .high = 1e6},
          "for dirichlet: small is uneven");
@@ -322,6 +328,8 @@ void bind_planning(Fields& f, PlanningOptions& o) {
   f.reals("durations", o.durations, periods, "T_s to choose from, in local iterations");
   f.reals("local_periods", o.local_periods, periods, "tau^L to choose from");
   f.reals("global_periods", o.global_periods, periods, "tau^G to choose from");
+  f.real("cycle_s", o.cycle_s, {.low = 0, .high = 1e6},
+         "least length of a sequence, which swarms await landed; the first tour of the clusters does not");
   f.section("estimates", "What planners get to know of clusters beyond the paper's state.", [&] {
     f.real("held_out", o.estimates.held_out, {.low = 0, .high = 0.5},
            "share of devices' data points that nobody trains on, to measure recalls; 0: no accuracy is "

@@ -23,7 +23,9 @@ namespace skein {
 struct RunOptions {
   std::string name = "mission";
   std::size_t seed = 1;
+  // It ends after so many sequences, or when the clock has passed so many hours; 0: that does not end it.
   std::size_t sequences = 20;
+  double hours = 0.0;
   bool oracle = false;  // beside the mission: what accuracy is possible
 };
 
@@ -32,7 +34,8 @@ struct DataOptions {
   DataSourceOptions source{};
   PartitionOptions partition{.quantity = {constant(500), unit::number, whole_positive}};
   Distribution<double> buffer{constant(1000), unit::number, whole_positive};
-  Distribution<double> arrivals{constant(100), unit::number, whole_number};
+  Distribution<double> arrivals{constant(100), unit::number, whole_number};         // in a sequence
+  Distribution<double> arrivals_per_hour{constant(0), unit::number, non_negative};  // beside them
 };
 
 struct Scenario {

@@ -164,6 +164,8 @@ void check_planning(Check& check, const PlanningOptions& planning, std::size_t n
 
 std::vector<InputFault> impossible_combinations(const Scenario& scenario) {
   Check check;
+  check.require(scenario.run.sequences > 0 || scenario.run.hours > 0.0, "run.sequences", "0",
+                "must be above 0 where run.hours is 0: the mission would have no end");
   check_world(check, scenario);
   check_types(check, scenario.swarms);
   check_data(check, scenario.data);

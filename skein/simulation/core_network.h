@@ -6,7 +6,7 @@
 // problem, its swarm gathers and trains, the leader flies to its access point and back, and the core averages
 // the swarms' models. At the end each swarm makes the model its own and hands it to the cluster's devices;
 // gathered data is discarded. Whoever is done, or cannot train, waits, landed, for the others, also for those
-// that recharge. Then data drifts.
+// that recharge, and until the sequence has its least length. Then data drifts.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +34,9 @@
 
 namespace skein {
 
+// Of a sequence, in a mission that ends by the clock: so that it ends.
+inline constexpr double least_sequence_s = 10.0;
+
 // What is referred to must outlive the mission.
 struct MissionSetup {
   const World* world = nullptr;
@@ -46,7 +49,10 @@ struct MissionSetup {
   std::vector<double> initial_drifts{};  // what is taken of a cluster until it was visited twice
   RewardOptions reward{};
   Timing first_timing{};
+  // It ends after so many sequences, or when the clock has passed this; 0: that does not end it.
   std::size_t sequences = 20;
+  double end_s = 0.0;
+  double cycle_s = 0.0;  // least length of a sequence; the first tour of the clusters does not wait
   std::uint64_t seed = 0;
   FaultSchedule faults{};
   bool measures_constants = true;  // of the convergence bounds, for the leaders
@@ -58,7 +64,10 @@ class CoreNetwork {
  public:
   CoreNetwork(MissionSetup setup, ThreadPool& pool);
 
-  [[nodiscard]] bool done() const { return state_.world.sequence >= setup_.sequences; }
+  [[nodiscard]] bool done() const {
+    return (setup_.sequences > 0 && state_.world.sequence >= setup_.sequences) ||
+           (setup_.end_s > 0.0 && state_.world.clock.now().si() >= setup_.end_s);
+  }
   // One training sequence. Throws Divergence.
   SequenceRecord step(FractionListener progress = {});
 
@@ -113,6 +122,7 @@ class CoreNetwork {
   void train(SequenceRecord& record, FractionListener progress);
   void finish(SequenceRecord& record);
   void settle(SequenceRecord& record);
+  [[nodiscard]] double earliest_end(const SequenceRecord& record) const;
   void advance(const SequenceRecord& record);
 
   // Training, step by step.

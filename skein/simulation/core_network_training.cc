@@ -398,6 +398,7 @@ void CoreNetwork::hand_over(Training& training, SequenceRecord& record) {
       clusters.push_back(task.cluster);
       models.push_back(std::move(own[i]));
       record.clusters[task.cluster].visited = true;
+      record.clusters[task.cluster].first_visit = !state_.clusters[task.cluster].was_visited();
       record.clusters[task.cluster].handed_over_s = record.swarms[task.swarm].finished_s;
     }
   }

@@ -1,6 +1,7 @@
 #include "skein/simulation/data_field.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "skein/base/bytes.h"
 #include "skein/base/expect.h"
@@ -66,8 +67,11 @@ void DataField::update_feature_drifts() {
     // Tasks keep what they were given: a new value, with what is known already.
     std::shared_ptr<const FeatureDrift>& latest = feature_drifts_[cluster];
     FeatureDrift drift = latest != nullptr ? *latest : FeatureDrift{.seed = setup_.seed, .cluster = cluster};
+    if (drift.transforms.empty()) {
+      drift.transforms.emplace_back();
+    }
     for (std::size_t sequence = drift.transforms.size(); sequence <= sequence_; ++sequence) {
-      drift.transforms.push_back(feature_transform(rates, sequence));
+      drift.transforms.push_back(skein::advance(drift.transforms.back(), rates, step_after(sequence - 1)));
     }
     latest = std::make_shared<const FeatureDrift>(std::move(drift));
   }
@@ -79,17 +83,37 @@ std::vector<std::vector<DataPoint>> DataField::offload(std::size_t device, std::
   return buffers_[device].sample_for(shares, stream);
 }
 
-void DataField::advance() {
+DriftStep DataField::step_after(std::size_t sequence) const {
+  if (setup_.drift.per == DriftOptions::Per::sequence) {
+    return {.at = static_cast<double>(sequence)};
+  }
+  return {.at = starts_h_[sequence], .length = starts_h_[sequence + 1] - starts_h_[sequence]};
+}
+
+// What comes by the hour is counted from the start and in whole points, so nothing is lost in between.
+std::size_t DataField::num_arrivals(std::size_t device) const {
+  std::size_t count = setup_.arrivals[device];
+  if (!setup_.hourly_arrivals.empty()) {
+    const double rate = setup_.hourly_arrivals[device];
+    count += static_cast<std::size_t>(std::floor(rate * starts_h_[sequence_]) -
+                                      std::floor(rate * starts_h_[sequence_ - 1]));
+  }
+  return count;
+}
+
+void DataField::advance(Time now) {
+  starts_h_.push_back(now.si() / 3600.0);
+  const DriftStep step = step_after(sequence_);
   const DriftContext context{.options = setup_.drift, .pools = *setup_.pools, .seed = setup_.seed};
   for (std::size_t cluster = 0; cluster < drifts_.size(); ++cluster) {
-    skein::advance(drifts_[cluster], setup_.rates[cluster], cluster, context);
+    skein::advance(drifts_[cluster], setup_.rates[cluster], cluster, context, step);
   }
   ++sequence_;
   update_feature_drifts();
   for (std::size_t cluster = 0; cluster < drifts_.size(); ++cluster) {
     for (std::size_t device = first_device_[cluster]; device < first_device_[cluster + 1]; ++device) {
       RandomStream stream(setup_.seed, "arrivals", device, sequence_);
-      collect(buffers_[device], *setup_.pools, drifts_[cluster].mix, setup_.arrivals[device],
+      collect(buffers_[device], *setup_.pools, drifts_[cluster].mix, num_arrivals(device),
               static_cast<std::uint32_t>(sequence_), stream);
     }
   }
@@ -98,6 +122,7 @@ void DataField::advance() {
 std::string DataField::save() const {
   ByteWriter bytes;
   bytes.put<std::uint64_t>(sequence_);
+  bytes.put_list(starts_h_);
   for (const ClusterDrift& drift : drifts_) {
     put_drift(bytes, drift);
   }
@@ -110,6 +135,7 @@ std::string DataField::save() const {
 void DataField::restore(const std::string& text) {
   ByteCursor bytes(text);
   sequence_ = bytes.get<std::uint64_t>();
+  starts_h_ = bytes.get_list<std::vector<double>>();
   for (ClusterDrift& drift : drifts_) {
     get_drift(bytes, drift);
   }
@@ -123,6 +149,7 @@ void DataField::restore(const std::string& text) {
 std::string DataField::save(std::size_t cluster) const {
   ByteWriter bytes;
   bytes.put<std::uint64_t>(sequence_);
+  bytes.put_list(starts_h_);
   put_drift(bytes, drifts_[cluster]);
   for (std::size_t device = first_device_[cluster]; device < first_device_[cluster + 1]; ++device) {
     put_buffer(bytes, buffers_[device]);
@@ -133,6 +160,7 @@ std::string DataField::save(std::size_t cluster) const {
 void DataField::restore(std::size_t cluster, const std::string& text) {
   ByteCursor bytes(text);
   sequence_ = bytes.get<std::uint64_t>();
+  starts_h_ = bytes.get_list<std::vector<double>>();
   get_drift(bytes, drifts_[cluster]);
   for (std::size_t device = first_device_[cluster]; device < first_device_[cluster + 1]; ++device) {
     get_buffer(bytes, buffers_[device]);

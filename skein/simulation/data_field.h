@@ -30,6 +30,7 @@ struct DataFieldSetup {
   const Partition* partition = nullptr;    // a group per cluster, its members the devices
   std::vector<std::size_t> buffers{};      // capacity of each device, in the world's order
   std::vector<std::size_t> arrivals{};     // new points of each device and sequence
+  std::vector<double> hourly_arrivals{};   // and of each device and hour; empty: none
   DriftOptions drift{};
   std::vector<ClusterDriftRates> rates{};  // of each cluster
   double inner_step = 1e-3;
@@ -59,7 +60,7 @@ class DataField final : public Field {
   void restore(std::size_t cluster, HandedModel handed) override;
   BoundConstants measure_constants(std::span<const std::size_t> clusters, const Model& before,
                                    const Model& after) override;
-  void advance() override;
+  void advance(Time now) override;
   [[nodiscard]] std::string save() const override;
   void restore(const std::string& bytes) override;
   [[nodiscard]] std::string save(std::size_t cluster) const override;
@@ -80,6 +81,10 @@ class DataField final : public Field {
   [[nodiscard]] Halves<std::vector<float>> newest_gradients(std::size_t cluster);
   // Up to the present sequence.
   void update_feature_drifts();
+  // From a sequence to the next, by the scenario's unit of drift.
+  [[nodiscard]] DriftStep step_after(std::size_t sequence) const;
+  // Data points that have come to a device since the sequence before.
+  [[nodiscard]] std::size_t num_arrivals(std::size_t device) const;
 
   DataFieldSetup setup_;
   ThreadPool& pool_;
@@ -92,6 +97,7 @@ class DataField final : public Field {
   std::vector<std::shared_ptr<const FeatureDrift>> feature_drifts_;  // of each cluster; nullptr: none
   std::vector<HandedModel> handed_;                                  // to each cluster; empty: nothing yet
   std::size_t sequence_ = 0;
+  std::vector<double> starts_h_{0.0};  // of each sequence up to the present one, in hours
 };
 
 }  // namespace skein

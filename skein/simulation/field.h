@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "skein/base/quantity.h"
 #include "skein/data/class_pools.h"
 #include "skein/data/device_buffer.h"
 #include "skein/learning/trainer.h"
@@ -75,8 +76,8 @@ class Field {
   virtual BoundConstants measure_constants(std::span<const std::size_t> clusters, const Model& before,
                                            const Model& after) = 0;
 
-  // To the next sequence: arrivals and drift.
-  virtual void advance() = 0;
+  // To the next sequence, which begins now: arrivals and drift.
+  virtual void advance(Time now) = 0;
 
   // All of the data that changes, as bytes; and back.
   [[nodiscard]] virtual std::string save() const = 0;

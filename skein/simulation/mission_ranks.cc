@@ -131,7 +131,7 @@ class MissionRanks::SharedField final : public Field {
   void restore(std::size_t cluster, HandedModel handed) override {
     ranks_.restore(cluster, std::move(handed));
   }
-  void advance() override { own_.advance(); }
+  void advance(Time now) override { own_.advance(now); }
   [[nodiscard]] std::string save() const override { return own_.save(); }
   void restore(const std::string& bytes) override { own_.restore(bytes); }
   [[nodiscard]] std::string save(std::size_t cluster) const override { return own_.save(cluster); }

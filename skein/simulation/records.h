@@ -56,6 +56,7 @@ struct SwarmRecord {
 
 struct ClusterRecord {
   bool visited = false;
+  bool first_visit = false;                 // it had no model but the initial one
   double handed_over_s = 0.0;               // when it got its new model, if visited
   double age = 0.0;                         // sequences since it was visited, at the end
   double accuracy_before = 0.0;             // of its model on its data of this sequence, 0 to 1

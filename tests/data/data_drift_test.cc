@@ -97,6 +97,59 @@ TEST(FeatureDrift, StaysWithinItsLimits) {
   EXPECT_EQ(feature_transform(rates, 100).brightness, 16.0);
 }
 
+// A steady rate by the hour does as much in one long sequence as in many short ones.
+TEST(FeatureDrift, ByTheHourItDoesNotMatterHowLongSequencesAre) {
+  ClusterDriftRates rates;
+  rates.rotation = {.start = 10.0};
+  rates.brightness = {.start = 0.5};
+  rates.noise = {.start = 0.25};
+  const FeatureTransform hours = advance({}, rates, {.at = 0.0, .length = 2.0});
+  EXPECT_EQ(hours, (FeatureTransform{.rotation_degrees = 20.0, .brightness = 0.25, .noise_deviation = 0.5}));
+  FeatureTransform steps;
+  for (int quarter = 0; quarter < 8; ++quarter) {
+    steps = advance(steps, rates, {.at = 0.25 * quarter, .length = 0.25});
+  }
+  EXPECT_NEAR(steps.rotation_degrees, 20.0, 1e-12);
+  EXPECT_NEAR(steps.brightness, 0.25, 1e-12);
+  EXPECT_NEAR(steps.noise_deviation, 0.5, 1e-12);
+}
+
+// Growth is counted in hours: in the third hour the rate is 10 + 2 * 2.
+TEST(FeatureDrift, RatesGrowByTheHour) {
+  ClusterDriftRates rates;
+  rates.rotation = {.start = 10.0, .growth = 2.0};
+  EXPECT_EQ(advance({}, rates, {.at = 2.0, .length = 0.5}).rotation_degrees, 7.0);
+}
+
+// On to further targets: 3 an hour is more than the way to any of them.
+TEST(LabelDrift, ByTheHourItDoesNotMatterHowLongSequencesAre) {
+  const ClassPools pools(labelled_data({5, 5, 5, 5, 5}));
+  DriftOptions options{.per = DriftOptions::Per::hour};
+  const DriftContext context{.options = options, .pools = pools, .seed = 7};
+  const ClusterDriftRates rates{.label_mix = {.start = 3.0}};
+  ClusterDrift whole{.mix = {0.5, 0.3, 0.2, 0.0, 0.0}};
+  ClusterDrift parts = whole;
+  advance(whole, rates, 0, context, {.at = 0.0, .length = 1.0});
+  for (int part = 0; part < 16; ++part) {
+    advance(parts, rates, 0, context, {.at = part / 16.0, .length = 1.0 / 16.0});
+  }
+  EXPECT_GT(whole.num_targets, 2U);
+  EXPECT_EQ(whole.num_targets, parts.num_targets);
+  for (std::size_t label = 0; label < 5; ++label) {
+    EXPECT_NEAR(whole.mix[label], parts.mix[label], 1e-12);
+  }
+}
+
+// A mix that has nowhere to go, all classes being alike, does not hold up the clock.
+TEST(LabelDrift, ByTheHourAnEvenMixStays) {
+  const ClassPools pools(labelled_data({5, 5}));
+  DriftOptions options{.per = DriftOptions::Per::hour};
+  const DriftContext context{.options = options, .pools = pools, .seed = 7};
+  ClusterDrift drift{.mix = {0.5, 0.5}};
+  advance(drift, {.label_mix = {.start = 1.0}}, 0, context, {.at = 0.0, .length = 1.0});
+  EXPECT_EQ(drift.mix, (LabelMix{0.5, 0.5}));
+}
+
 TEST(LabelDrift, StaysADistributionAndMovesByTheRate) {
   const ClassPools pools(labelled_data({50, 60, 0, 70, 80, 90, 40, 30, 20, 10}));
   for (const Target target : {Target::permuted, Target::rotated, Target::dirichlet}) {
@@ -115,7 +168,7 @@ TEST(LabelDrift, StaysADistributionAndMovesByTheRate) {
         ASSERT_EQ(fault_of(drift.mix, 10), "");
         ASSERT_EQ(drift.mix[2], 0.0) << "a class without samples";
         ASSERT_EQ(drift.sequence, s + 1);
-        const double rate = std::clamp(rates.label_mix.at(s), 0.0, 1.0);
+        const double rate = std::clamp(rates.label_mix.at(static_cast<double>(s)), 0.0, 1.0);
         const double moved = total_variation(before, drift.mix);
         ASSERT_LE(moved, rate + 1e-12);
         if (aimed) {

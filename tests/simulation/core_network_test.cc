@@ -658,5 +658,62 @@ TEST(MissionFaults, AFaultyBatteryLeaks) {
   EXPECT_EQ(faulty.spent_j(uav - 1, EnergyKind::leakage), 0.0);
 }
 
+// Three clusters, one swarm: until all have a model, a sequence that brings one does not wait; and the
+// mission ends with its second hour.
+TEST(CoreNetwork, TheFirstTourDoesNotWaitForTheCycle) {
+  Flight flight({"run.sequences=0", "run.hours=2", "planning.cycle_s=1200", "planning.planner=sequential",
+                 "swarms.count=1", "drift.per=hour", "data.arrivals_per_hour=30"});
+  std::set<std::size_t> visited;
+  std::size_t at_once = 0;
+  double end_s = 0.0;
+  while (!flight.done()) {
+    const SequenceRecord record = flight.step();
+    EXPECT_EQ(record.start_s, end_s);
+    end_s = record.end_s;
+    const std::size_t before = visited.size();
+    for (std::size_t c = 0; c < record.clusters.size(); ++c) {
+      if (record.clusters[c].visited) {
+        visited.insert(c);
+      }
+    }
+    const double finished = record.swarms[0].finished_s;
+    if (visited.size() > before && visited.size() < 3) {
+      EXPECT_EQ(record.end_s, finished);
+      ++at_once;
+    } else {
+      EXPECT_EQ(record.end_s, std::max(finished, std::min(record.start_s + 1200.0, 7200.0)));
+    }
+  }
+  EXPECT_EQ(visited.size(), 3U);
+  EXPECT_EQ(at_once, 2U);
+  EXPECT_GE(end_s, 7200.0);
+}
+
+// Without its worker the swarm does nothing for two sequences, which wait; then the tour begins.
+TEST(CoreNetwork, AFirstTourThatDoesNotGetOnWaits) {
+  Flight flight({"run.sequences=3", "planning.cycle_s=1200", "planning.planner=sequential", "swarms.count=1",
+                 "swarms.types.coordinator.count=0", "swarms.types.worker.count=1",
+                 "faults.list=[\"0 worker 1.1 for 2\"]"});
+  EXPECT_EQ(flight.step().end_s, 1200.0);
+  EXPECT_EQ(flight.step().end_s, 2400.0);
+  const SequenceRecord record = flight.step();
+  EXPECT_TRUE(std::ranges::any_of(record.clusters, &ClusterRecord::first_visit));
+  EXPECT_EQ(record.end_s, record.swarms[0].finished_s);
+}
+
+// Nobody can move, so no time would pass.
+TEST(CoreNetwork, AMissionByTheClockEndsThoughNobodyIsLeft) {
+  Flight flight({"run.sequences=0", "run.hours=0.05", "planning.planner=sequential", "swarms.count=1",
+                 "swarms.types.coordinator.count=0", "swarms.types.worker.count=1",
+                 "faults.list=[\"0 leader 1\", \"0 worker 1.1\"]"});
+  std::size_t sequences = 0;
+  while (!flight.done() && sequences < 1000) {
+    flight.step();
+    ++sequences;
+  }
+  EXPECT_EQ(flight.state().clock.now().si(), 180.0);
+  EXPECT_LE(sequences, 18U);
+}
+
 }  // namespace
 }  // namespace skein

@@ -67,8 +67,8 @@ TEST_F(DataFieldTest, FeaturesAreStoredOnesUntilTheyDrift) {
     EXPECT_EQ(score(still, cluster, model).loss, score(turning, cluster, model).loss);
     EXPECT_EQ(squared_gradient(still, cluster, model), squared_gradient(turning, cluster, model));
   }
-  still.advance();
-  turning.advance();
+  still.advance({});
+  turning.advance({});
   EXPECT_NE(score(still, 0, model).loss, score(turning, 0, model).loss);
   EXPECT_NE(squared_gradient(still, 0, model), squared_gradient(turning, 0, model));
   EXPECT_EQ(score(still, 1, model).loss, score(turning, 1, model).loss);
@@ -78,8 +78,8 @@ TEST_F(DataFieldTest, FeaturesAreStoredOnesUntilTheyDrift) {
 // The test set turned by hand gives the same score.
 TEST_F(DataFieldTest, ScoresOnPresentFeatures) {
   DataField field(setup(turning_), workspaces_, pool_);
-  field.advance();
-  field.advance();
+  field.advance({});
+  field.advance({});
   Dataset turned = problem_.data.test;
   std::vector<float> values(turned.size() * turned.shape.size());
   for (std::size_t i = 0; i < turned.size(); ++i) {
@@ -101,8 +101,8 @@ TEST_F(DataFieldTest, ScoresOnPresentFeatures) {
 
 TEST_F(DataFieldTest, PointsKnowWhenTheyWereCollected) {
   DataField field(setup(turning_), workspaces_, pool_);
-  field.advance();
-  field.advance();
+  field.advance({});
+  field.advance({});
   const std::vector<double> all{1.0};
   const std::vector<DataPoint> points = field.offload(0, all, 0).front();
   std::vector<std::size_t> counts(3, 0);
@@ -118,8 +118,8 @@ TEST_F(DataFieldTest, PointsKnowWhenTheyWereCollected) {
 
 TEST_F(DataFieldTest, ComesBackAsItWasSaved) {
   DataField field(setup(turning_), workspaces_, pool_);
-  field.advance();
-  field.advance();
+  field.advance({});
+  field.advance({});
   const std::string bytes = field.save();
   DataField other(setup(turning_), workspaces_, pool_);
   other.restore(bytes);
@@ -128,9 +128,41 @@ TEST_F(DataFieldTest, ComesBackAsItWasSaved) {
     EXPECT_EQ(field.save(), other.save());
     EXPECT_EQ(score(field, 0, model).loss, score(other, 0, model).loss);
     EXPECT_EQ(squared_gradient(field, 0, model), squared_gradient(other, 0, model));
-    field.advance();
-    other.advance();
+    field.advance({});
+    other.advance({});
   }
+}
+
+// 25 an hour: after 90, 150 and 3600 s there have been 0, 1 and 25, so that nothing is lost in between; and
+// each point knows how far features had turned when it came.
+TEST_F(DataFieldTest, ByTheClockFractionsOfArrivalsAreKept) {
+  DataFieldSetup by_clock = setup(turning_);
+  by_clock.drift.per = DriftOptions::Per::hour;
+  by_clock.buffers.assign(4, 100);
+  by_clock.arrivals.assign(4, 0);
+  by_clock.hourly_arrivals.assign(4, 25.0);
+  DataField field(by_clock, workspaces_, pool_);
+  field.advance(Time(90));
+  EXPECT_EQ(field.num_points(0), 30U);
+  field.advance(Time(150));
+  EXPECT_EQ(field.num_points(0), 31U);
+
+  DataField resumed(by_clock, workspaces_, pool_);
+  resumed.restore(field.save());
+  DataField elsewhere(by_clock, workspaces_, pool_);
+  elsewhere.restore(0, field.save(0));
+  for (DataField* one : {&field, &resumed}) {
+    one->advance(Time(3600));
+    EXPECT_EQ(one->num_points(0), 55U);
+    const std::shared_ptr<const FeatureDrift> drift = one->feature_drift(0);
+    ASSERT_EQ(drift->transforms.size(), 4U);
+    EXPECT_NEAR(drift->transforms[1].rotation_degrees, 30.0 * 90 / 3600, 1e-12);
+    EXPECT_NEAR(drift->transforms[2].rotation_degrees, 30.0 * 150 / 3600, 1e-12);
+    EXPECT_NEAR(drift->transforms[3].rotation_degrees, 30.0, 1e-12);
+  }
+  EXPECT_EQ(field.save(), resumed.save());
+  EXPECT_EQ(elsewhere.feature_drift(0)->transforms.size(), 3U);
+  EXPECT_EQ(elsewhere.feature_drift(0)->transforms[2], field.feature_drift(0)->transforms[2]);
 }
 
 // What is handed over stays until something else is, is scored like any model, and its gradient is kept
@@ -152,7 +184,7 @@ TEST_F(DataFieldTest, ClustersKeepTheModelThatTheyWereHanded) {
     square += 0.25 * std::pow(handed.gradients[0][i] + handed.gradients[1][i], 2);
   }
   EXPECT_NEAR(square, left[1], 1e-6 * left[1]);
-  field.advance();
+  field.advance({});
   const std::vector<double> moved = field.squared_gradient_changes(both);
   EXPECT_NE(moved[0], 0.0);
   EXPECT_NE(moved[1], 0.0);
@@ -179,7 +211,7 @@ TEST_F(DataFieldTest, NothingHasChangedWhereNothingDrifts) {
       own.arrivals = std::vector<std::size_t>(4, arrivals);
       DataField field(own, workspaces_, pool_);
       field.hand_over(both, {model, model});
-      field.advance();
+      field.advance({});
       for (const double change : field.squared_gradient_changes(both)) {
         changes.push_back(change);
       }
@@ -226,7 +258,7 @@ TEST_F(DataFieldTest, AChangeOfLabelsIsMeasuredWithoutBias) {
     ClusterDrift drift{.mix = partition_.groups[0].mix};
     const DriftContext context{.options = own.drift, .pools = problem_.pools, .seed = seed};
     const auto advance_both = [&] {
-      field.advance();
+      field.advance({});
       advance(drift, rates, 0, context);
     };
     advance_both();

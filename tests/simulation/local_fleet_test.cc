@@ -64,7 +64,7 @@ class NumberedField final : public Field {
                                    const Model& /*after*/) override {
     return {};
   }
-  void advance() override {}
+  void advance(Time /*now*/) override {}
   [[nodiscard]] std::string save() const override { return {}; }
   void restore(const std::string& /*bytes*/) override {}
   [[nodiscard]] std::string save(std::size_t /*cluster*/) const override { return {}; }

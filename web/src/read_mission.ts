@@ -123,7 +123,7 @@ export function readMission(run: RunFiles): Mission {
     name: run.name && run.name !== '.' ? run.name : key('run.name') || 'mission',
     planner: key('planning.planner'),
     scenario,
-    planned: Number(key('run.sequences') || NaN),
+    planned: Number(key('run.sequences')) || NaN,
     finished: summary !== null,
     world,
     num,
