@@ -2,6 +2,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "skein/base/file.h"
@@ -16,6 +17,8 @@ namespace {
 
 constexpr std::size_t max_scenario_bytes = std::size_t{1} << 20U;
 constexpr std::size_t max_base_depth = 16;
+// The base that is no file: the defaults of the options, which are the paper's world and policy.
+constexpr std::string_view paper_base = "paper";
 
 InputFault fault_at(std::string file, std::string message) {
   return {.file = std::move(file), .key = "", .value = "", .message = std::move(message)};
@@ -57,10 +60,15 @@ toml::table with_bases(toml::table table, const std::string& name, const std::fi
   }
   const auto* text = base->as_string();
   if (text == nullptr) {
-    throw InputError(InputFault{.file = place_of(*base, name),
-                                .key = "base",
-                                .value = value_of(*base),
-                                .message = "must be the name of a scenario file, in quotes"});
+    throw InputError(InputFault{
+        .file = place_of(*base, name),
+        .key = "base",
+        .value = value_of(*base),
+        .message = "must be the name of a scenario file, in quotes, or \"paper\": the paper's defaults"});
+  }
+  if (text->get() == paper_base) {
+    table.erase("base");
+    return table;
   }
   const std::filesystem::path file = directory / text->get();
   const std::filesystem::path identity = std::filesystem::weakly_canonical(file);

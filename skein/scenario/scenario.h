@@ -55,7 +55,9 @@ struct LoadOptions {
   std::vector<std::string> settings{};  // "a.b=c", each overriding the file
 };
 
-// Reads a file, the files it is based on, and the settings. Throws InputError with every fault at once.
+// Reads a file, the files it is based on, and the settings. What none of them has, and all that a base by the
+// name of "paper" has, are the defaults of the options: the paper's world and policy. Throws InputError with
+// every fault at once.
 Scenario load_scenario(const std::filesystem::path& file, const LoadOptions& options = {});
 // The same for a text; `name` stands for the file in messages, `directory` is where `base` is looked for.
 Scenario parse_scenario(const std::string& text, const std::string& name, const LoadOptions& options = {},

@@ -168,7 +168,11 @@ std::string verdict(const SweepTable& table, const Scenario& scenario) {
 }  // namespace
 
 fs::path reproduce_mission(const ReproduceOptions& options) {
-  Sweep sweep{.base = source_of(options.common), .grid = {}, .directory = {}};
+  CommonOptions common = options.common;
+  if (common.scenario.empty()) {
+    common.scenario = (scenario_directory() / "paper" / "mission.toml").string();
+  }
+  Sweep sweep{.base = source_of(common), .grid = {}, .directory = {}};
   if (options.quick) {
     sweep.base.settings.insert(sweep.base.settings.begin(),
                                {"run.sequences=4", "planning.learner.steps=1000"});
