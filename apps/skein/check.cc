@@ -31,7 +31,7 @@ void print_summary(const Scenario& written, const SampledWorld& sampled) {
     const auto count = std::ranges::count(world.uavs, type.name, &Uav::type);
     if (count > 0) {
       const auto uav = std::ranges::find(world.uavs, type.name, &Uav::type);
-      row("", fmt::format("{} {}: battery {} kJ, threshold {} kJ, {:.0f} W above a place", count, type.name,
+      row("", fmt::format("{} {}: battery {} kJ, threshold {} kJ, {:.0f} W above a place{}", count, type.name,
                           type.battery.spread.to_toml(), type.battery_threshold.spread.to_toml(),
                           uav->propulsion.hover_power().si(),
                           type.role == Role::worker

@@ -1,9 +1,12 @@
 #include "skein/scenario/bind_world.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "skein/world/profiles.h"
 
 namespace skein {
 namespace {
@@ -73,8 +76,21 @@ void bind_propulsion(Fields& f, PropulsionOptions& o) {
       o.kind == PropulsionKind::published_fixed_wing);
 }
 
+// Whether others were chosen. Their numbers are then what keys that are not given stay at.
+bool bind_profiles(Fields& f, std::string& aircraft, std::string& computer) {
+  const std::array before{aircraft, computer};
+  f.name("aircraft", aircraft, names_in(aircraft_profiles()),
+         "what battery, threshold, take-off, power on the ground, speed and propulsion are, where not given");
+  f.name("computer", computer, names_in(computer_profiles()),
+         "what clocks, capacitance, cycles and idle power on the ground are, where not given");
+  return before != std::array{aircraft, computer};
+}
+
 void bind_uav_type(Fields& f, UavType& o) {
   f.choice("role", o.role, "what it does in its swarm");
+  if (bind_profiles(f, o.aircraft, o.computer)) {
+    apply_profiles(o);
+  }
   f.number("count", o.count, "UAVs of this type in a swarm; a list has one number per swarm");
   f.number("altitude_m", o.altitude, "height above ground");
   f.number("power_dbm", o.transmit_power, "transmit power P_j");
@@ -130,15 +146,23 @@ void bind_world(Fields& f, WorldOptions& o) {
 
 void bind_swarms(Fields& f, SwarmOptions& o) {
   f.whole("count", o.count, count_range, "UAV swarms (U), at most as many as clusters");
+  const bool chosen = bind_profiles(f, o.aircraft, o.computer);
   std::vector<std::string> names;
-  for (const UavType& type : o.types) {
+  for (UavType& type : o.types) {
     names.push_back(type.name);
+    if (chosen) {
+      type.aircraft = o.aircraft;
+      type.computer = o.computer;
+      apply_profiles(type);
+    }
   }
   f.named_sections("types", "Types of UAV; add your own under any name. Each UAV draws its own numbers.",
                    names, [&](const std::string& name) {
                      auto found = std::ranges::find(o.types, name, &UavType::name);
                      if (found == o.types.end()) {
-                       found = o.types.insert(found, UavType{.name = name});
+                       found = o.types.insert(
+                           found, UavType{.name = name, .aircraft = o.aircraft, .computer = o.computer});
+                       apply_profiles(*found);
                      }
                      bind_uav_type(f, *found);
                    });

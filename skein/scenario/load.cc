@@ -8,8 +8,8 @@
 #include "skein/base/file.h"
 #include "skein/scenario/bind.h"
 #include "skein/scenario/scenario.h"
-#include "skein/scenario/toml_reader.h"
 #include "skein/scenario/sizes.h"
+#include "skein/scenario/toml_reader.h"
 #include "skein/scenario/toml_writer.h"
 
 namespace skein {

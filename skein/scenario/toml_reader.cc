@@ -257,7 +257,15 @@ void TomlReader::one_of(std::string_view key, std::size_t& value, std::span<cons
   const auto found =
       string == nullptr ? names.end() : std::ranges::find(names, std::string_view(string->get()));
   if (found == names.end()) {
-    fault(key, *node, fmt::format("must be one of \"{}\"", fmt::join(names, "\", \"")));
+    std::string message = fmt::format("must be one of \"{}\"", fmt::join(names, "\", \""));
+    if (string != nullptr && string->get().size() <= longest_key_matched) {
+      const auto distance = [&](std::string_view name) { return edit_distance(string->get(), name); };
+      const std::string_view nearest = *std::ranges::min_element(names, {}, distance);
+      if (distance(nearest) <= std::max<std::size_t>(2, nearest.size() / 3)) {
+        message += fmt::format("; did you mean \"{}\"?", nearest);
+      }
+    }
+    fault(key, *node, std::move(message));
     return;
   }
   value = static_cast<std::size_t>(found - names.begin());

@@ -169,10 +169,10 @@ std::vector<InputFault> impossible_combinations(const Scenario& scenario) {
   check_world(check, scenario);
   check_types(check, scenario.swarms);
   check_data(check, scenario.data);
-  check_learning(check, scenario.learning);
-  std::ranges::move(network_faults(scenario.learning.network, scenario.data.source),
   check_size(check, scenario.offloading.point_size.spread, "offloading.point_kbit");
   check_size(check, scenario.offloading.model_size.spread, "offloading.model_kbit");
+  check_learning(check, scenario.learning);
+  std::ranges::move(network_faults(scenario.learning.network, scenario.data.source),
                     std::back_inserter(check.faults));
   if (scenario.learning.label_shift.smoothing > 0.0 && check.faults.empty()) {
     check.require(ends_with_biases(build_architecture(scenario.learning.network, scenario.data.source)),

@@ -89,6 +89,9 @@ constexpr auto names_of(Role) { return names_for<Role>("leader", "worker", "coor
 struct UavType {
   std::string name;
   Role role = Role::worker;
+  // What the numbers of the body and of the processor below come from: rows of skein/world/profiles.h.
+  std::string aircraft = "paper";
+  std::string computer = "paper";
   Distribution<double> count{constant(1), unit::number, whole_number};
   Distribution<Length> altitude{uniform(25, 30), unit::metre, Range{.low = 1, .high = 10000}};
   Distribution<Power> transmit_power{constant(20), unit::dbm, Range{.low = -60, .high = 60}};
@@ -110,6 +113,9 @@ struct UavType {
 
 struct SwarmOptions {
   std::size_t count = 3;
+  // Of all types that do not have their own.
+  std::string aircraft = "paper";
+  std::string computer = "paper";
   std::vector<UavType> types{
       UavType{.name = "leader", .role = Role::leader},
       UavType{.name = "worker", .role = Role::worker, .count = {uniform(3, 5), unit::number, whole_number}},

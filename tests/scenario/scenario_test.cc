@@ -62,6 +62,54 @@ TEST(Scenario, EveryShippedScenarioLoadsAndItsResolvedFormIsAFixedPoint) {
   EXPECT_GE(count, 5U);
 }
 
+TEST(Scenario, ThePaperIsABaseByName) {
+  EXPECT_EQ(resolved_scenario(parse_scenario("base = \"paper\"", "test.toml")),
+            resolved_scenario(defaults()));
+}
+
+// What a sample of Fashion-MNIST has, 32 bits for each of 151,034 parameters, and three forward passes of
+// 980,608 operations at 4 a cycle.
+TEST(Scenario, SizesCanBeThoseOfNetworkAndData) {
+  const Scenario open = parse_scenario(
+      "[offloading]\nmodel_kbit = 0\npoint_kbit = 0\n[swarms.types.worker]\ncycles_per_point = 0\n"
+      "[swarms.types.leader]\ncycles_per_point = 5e4\n[learning.network]\npreset = \"mnist_cnn_stride2\"",
+      "test.toml");
+  EXPECT_EQ(open.offloading.model_size.spread, constant(0.0)) << "as written";
+  const std::string resolved = resolved_scenario(open);
+  for (const char* line : {"model_kbit = 4833.088\n", "point_kbit = 6.28\n", "cycles_per_point = 735456\n",
+                           "cycles_per_point = 50000\n"}) {
+    EXPECT_THAT(resolved, HasSubstr(line));
+  }
+  EXPECT_THAT(resolved_scenario(with_sizes(defaults())), HasSubstr("point_kbit = 80\n"));
+  // Waveforms of 2 x 128 floats.
+  EXPECT_THAT(resolved_scenario(parse_scenario("[data]\nsource = \"radioml\"\n[offloading]\npoint_kbit = 0\n",
+                                               "test.toml")),
+              HasSubstr("point_kbit = 8.2\n"));
+}
+
+TEST(Scenario, ProfilesAreDefaultsOfATypesKeys) {
+  const Scenario scenario = parse_scenario(
+      "[swarms]\naircraft = \"quadrotor_2kg\"\n"
+      "[swarms.types.leader]\nbattery_kj = 500\n"
+      "[swarms.types.worker]\naircraft = \"paper\"\ncomputer = \"raspberry_pi_4\"\nmost_clock_mhz = 1200\n"
+      "[swarms.types.scout]\nrole = \"worker\"\n",
+      "test.toml");
+  const auto type = [&](const std::string& name) {
+    return *std::ranges::find(scenario.swarms.types, name, &UavType::name);
+  };
+  EXPECT_EQ(type("leader").battery.spread, constant(500));
+  EXPECT_EQ(type("leader").battery_threshold.spread, constant(190));
+  EXPECT_EQ(type("leader").propulsion.kind, PropulsionKind::rotary_wing);
+  EXPECT_EQ(type("worker").battery.spread, constant(48.6));
+  EXPECT_EQ(type("worker").propulsion.kind, PropulsionKind::fixed_wing);
+  EXPECT_EQ(type("worker").most_clock.spread, constant(1200));
+  EXPECT_EQ(type("worker").cycles_per_point.spread, constant(0));
+  EXPECT_EQ(type("worker").landed_power.spread, constant(2.1));
+  EXPECT_EQ(type("scout").battery.spread, constant(950));
+  const std::string resolved = resolved_scenario(scenario);
+  EXPECT_EQ(resolved_scenario(parse_scenario(resolved, "again.toml")), resolved);
+}
+
 TEST(Scenario, TheStarterLoadsBackToTheDefaults) {
   EXPECT_EQ(resolved_scenario(parse_scenario(starter_scenario(defaults()), "new.toml")),
             resolved_scenario(defaults()));
@@ -259,7 +307,15 @@ INSTANTIATE_TEST_SUITE_P(
         OneFault{"[planning.drift]\nstart = [1, 2]", "planning.drift.start", "lists 2 values for"},
         OneFault{"[planning]\ndiscount = 1", "planning.discount", "[0, 1)"},
         OneFault{"[drift.label_mix]\nstart = [0.1, 0.2]", "drift.label_mix.start", "2 values"},
-        OneFault{"base = 3", "base", "name of a scenario file"}));
+        OneFault{"base = 3", "base", "name of a scenario file"},
+        OneFault{"[run]\nsequences = 0", "run.sequences", "the mission would have no end"},
+        OneFault{"[drift.label_mix]\nstart = 1.5", "drift.label_mix.start", "a number in [0, 1]"},
+        OneFault{"[drift]\nper = \"hours\"", "drift.per", "did you mean \"hour\"?"},
+        OneFault{"[offloading]\npoint_kbit = { uniform = [0, 3] }", "offloading.point_kbit", "or 0 alone"},
+        OneFault{"[swarms]\naircraft = \"quadrotor_2g\"", "swarms.aircraft",
+                 "did you mean \"quadrotor_2kg\"?"},
+        OneFault{"[swarms.types.worker]\ncomputer = \"cray\"", "swarms.types.worker.computer",
+                 "must be one of \"paper\", \"raspberry_pi_4\""}));
 
 TEST(Scenario, TextThatIsNotTomlIsRefusedWithItsPlace) {
   EXPECT_THAT(faults_of_text("[run\nseed = 1"),
