@@ -214,9 +214,19 @@ void CoreNetwork::recharge(SequenceRecord& record) {
   }
 }
 
+// All wait for it, landed; but while the first tour gets on there is no waiting.
+double CoreNetwork::earliest_end(const SequenceRecord& record) const {
+  const bool all_visited = std::ranges::all_of(state_.clusters, &ClusterState::was_visited);
+  const bool on_first_tour =
+      !all_visited && std::ranges::any_of(record.clusters, &ClusterRecord::first_visit);
+  const double end_s = record.start_s + (on_first_tour ? 0.0 : setup_.cycle_s);
+  return setup_.end_s > 0.0 ? std::min(std::max(end_s, record.start_s + least_sequence_s), setup_.end_s)
+                            : end_s;
+}
+
 // When it ends for all. Until then whoever is done is on the ground.
 void CoreNetwork::finish(SequenceRecord& record) {
-  record.end_s = record.start_s;
+  record.end_s = earliest_end(record);
   for (const SwarmRecord& swarm : record.swarms) {
     record.end_s = std::max(record.end_s, swarm.finished_s);
   }
@@ -244,7 +254,6 @@ void CoreNetwork::settle(SequenceRecord& record) {
     own.least_margin_j = supplies().least_margin(swarm);
     record.below_threshold += own.least_margin_j < 0.0 ? 1 : 0;
   }
-  record.end_s = std::max(record.end_s, earliest_end(record));
   costs.below_threshold = record.below_threshold;
   note_late_faults(record);
   score_after(record);
@@ -253,16 +262,6 @@ void CoreNetwork::settle(SequenceRecord& record) {
   for (std::size_t id = 0; id < world.uavs.size(); ++id) {
     record.battery_j.push_back(state_.world.ledger.level(State::account_of_uav(id)).si());
   }
-}
-
-// All wait for it, landed; but while the first tour gets on there is no waiting.
-double CoreNetwork::earliest_end(const SequenceRecord& record) const {
-  const bool all_visited = std::ranges::all_of(state_.clusters, &ClusterState::was_visited);
-  const bool on_first_tour =
-      !all_visited && std::ranges::any_of(record.clusters, &ClusterRecord::first_visit);
-  const double end_s = record.start_s + (on_first_tour ? 0.0 : setup_.cycle_s);
-  return setup_.end_s > 0.0 ? std::min(std::max(end_s, record.start_s + least_sequence_s), setup_.end_s)
-                            : end_s;
 }
 
 // Of clusters with a new model.

@@ -121,8 +121,8 @@ class CoreNetwork {
   void recharge(SequenceRecord& record);
   void train(SequenceRecord& record, FractionListener progress);
   void finish(SequenceRecord& record);
-  void settle(SequenceRecord& record);
   [[nodiscard]] double earliest_end(const SequenceRecord& record) const;
+  void settle(SequenceRecord& record);
   void advance(const SequenceRecord& record);
 
   // Training, step by step.

@@ -106,5 +106,29 @@ TEST(Build, EveryListOfTheWrongLengthIsNamedAtOnce) {
                                                      points, buffer, arrivals, point, model, limit));
 }
 
+// 2 hours are 720 sequences of the least length, or 12 cycles of ten minutes.
+TEST(Build, SequencesOfAMissionByTheClock) {
+  const auto with = [](const char* keys) { return small_scenario(keys); };
+  EXPECT_EQ(most_sequences(with("").run), 20U);
+  EXPECT_EQ(expected_sequences(with("")), 20U);
+  EXPECT_EQ(most_sequences(with("[run]\nsequences = 0\nhours = 2\n").run), 720U);
+  EXPECT_EQ(most_sequences(with("[run]\nsequences = 5\nhours = 2\n").run), 5U);
+  EXPECT_EQ(expected_sequences(with("[run]\nsequences = 0\nhours = 2\n[planning]\ncycle_s = 600\n")), 12U);
+  EXPECT_EQ(expected_sequences(with("[run]\nsequences = 5\nhours = 2\n[planning]\ncycle_s = 600\n")), 5U);
+}
+
+// Leaders decide for the sizes that are sent also where these follow from network and data.
+TEST(Build, SizesOfNetworkAndDataAreWhatIsSent) {
+  const Scenario scenario = small_scenario(
+      "[offloading]\npoint_kbit = 0\nmodel_kbit = 0\n[swarms.types.worker]\ncycles_per_point = 0\n"
+      "[learning.network]\npreset = \"mnist_cnn_stride2\"\n");
+  ThreadPool pool(1);
+  const World world = build_world(scenario, pool);
+  const SwarmProblems problems(problem_setting(scenario), world);
+  EXPECT_EQ(problems.sizes().model.si(), 4833088.0);
+  EXPECT_EQ(problems.sizes().point.si(), 6280.0);
+  EXPECT_EQ(world.uavs[world.swarms[0].workers.first].cycles_per_point, 735456.0);
+}
+
 }  // namespace
 }  // namespace skein

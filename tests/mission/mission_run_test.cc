@@ -30,6 +30,15 @@ Scenario small_mission(const std::string& planner = "myopic") {
                        {.settings = {"run.sequences=3", "planning.planner=" + planner}});
 }
 
+// The same by the clock: an hour of it, with drift of labels and of features.
+Scenario hourly_mission() {
+  return load_scenario(SKEIN_SOURCE_DIR "/scenarios/smoke.toml",
+                       {.settings = {"planning.planner=sequential", "run.sequences=0", "run.hours=1",
+                                     "planning.cycle_s=500", "drift.per=hour", "drift.label_mix.start=2.5",
+                                     "drift.rotation_deg.start=40", "drift.brightness.start=0.7",
+                                     "data.arrivals_per_sequence=0", "data.arrivals_per_hour=33.3"}});
+}
+
 std::vector<float> numbers_of_model(const Model& model) { return {model.begin(), model.end()}; }
 
 class MissionRuns : public ::testing::Test {
@@ -46,6 +55,23 @@ class MissionRuns : public ::testing::Test {
     return result;
   }
   [[nodiscard]] fs::path at(const std::string& name) const { return directory_.path() / name; }
+  // Whoever listens ends it in the middle of the second sequence, or by the clock before the fourth.
+  void goes_on_to_the_same_bytes(const Scenario& scenario) {
+    for (const char* directory : {"whole", "cut"}) {
+      fs::remove_all(at(directory));
+    }
+    MissionRun(scenario, at("whole"), {.num_threads = 1}).run();
+    const auto stop = [](std::string_view stage, double fraction, std::string_view) {
+      if (stage == "training sequences" && fraction > 0.4) {
+        throw std::runtime_error("stopped");
+      }
+    };
+    EXPECT_THROW(MissionRun(scenario, at("cut"), {.num_threads = 1, .progress = stop}).run(),
+                 std::runtime_error);
+    EXPECT_FALSE(is_finished(at("cut")));
+    MissionRun(scenario, at("cut"), {.num_threads = 2}).resume();
+    EXPECT_EQ(files("cut"), files("whole"));
+  }
 
   TemporaryDirectory directory_;
 };
@@ -73,19 +99,18 @@ TEST_F(MissionRuns, LeavesItsNumbersAndModels) {
   EXPECT_EQ(fs::exists(at("here") / mission_file::report), has_page());
 }
 
-// Whoever listens ends it in the middle of the second sequence.
 TEST_F(MissionRuns, GoesOnToTheSameBytes) {
-  MissionRun(small_mission(), at("whole"), {.num_threads = 1}).run();
-  const auto stop = [](std::string_view stage, double fraction, std::string_view) {
-    if (stage == "training sequences" && fraction > 0.4) {
-      throw std::runtime_error("stopped");
-    }
-  };
-  EXPECT_THROW(MissionRun(small_mission(), at("cut"), {.num_threads = 1, .progress = stop}).run(),
-               std::runtime_error);
-  EXPECT_FALSE(is_finished(at("cut")));
-  MissionRun(small_mission(), at("cut"), {.num_threads = 2}).resume();
-  EXPECT_EQ(files("cut"), files("whole"));
+  for (const Scenario& scenario : {small_mission(), hourly_mission()}) {
+    goes_on_to_the_same_bytes(scenario);
+  }
+}
+
+TEST_F(MissionRuns, ByTheClockItEndsWithItsHours) {
+  MissionRun mission(hourly_mission(), at("here"), {.num_threads = 1});
+  mission.run();
+  EXPECT_GE(mission.headline().duration_s, 3600.0);
+  EXPECT_LT(mission.headline().duration_s, 3600.0 + 600.0);
+  EXPECT_GE(mission.headline().sequences, 5U);
 }
 
 TEST_F(MissionRuns, RefusesACheckpointOfAnotherScenario) {

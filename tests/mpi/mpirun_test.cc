@@ -180,6 +180,15 @@ TEST_F(Mpirun, TheSmokeMissionHasTheSameBytesForAnyNumberOfProcesses) {
   }
 }
 
+TEST_F(Mpirun, AMissionByTheClockHasTheSameBytesForAnyNumberOfProcesses) {
+  expect_same_for_all(
+      wide_ +
+          " --set planning.planner=sequential --set run.sequences=0 --set run.hours=0.5 --set "
+          "planning.cycle_s=300 --set drift.per=hour --set drift.rotation_deg.start=90 --set "
+          "drift.noise.start=0.3 --set data.arrivals_per_hour=33.3",
+      {{2, 1}, {3, 2}});
+}
+
 TEST_F(Mpirun, TheDefaultMissionHasTheSameBytesForAnyNumberOfProcesses) {
   expect_same_for_all("--set run.sequences=2", {{2, 1}, {4, 2}});
 }
