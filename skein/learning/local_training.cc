@@ -89,7 +89,7 @@ Dataset as_drifted(const Dataset& data, const WorkerTask& worker) {
               .mean = std::vector<float>(data.shape.channels, 0.0F),
               .deviation = std::vector<float>(data.shape.channels, 1.0F)};
   auto& values = std::get<std::vector<float>>(own.features);
-  for (std::size_t place = 0; place < worker.samples.size(); ++place) {
+  for (SampleIndex place = 0; place < worker.samples.size(); ++place) {
     read_drifted(data, drifted(worker), place,
                  std::span(values).subspan(place * data.shape.size(), data.shape.size()));
     own.labels.push_back(data.labels[worker.samples[place]]);
@@ -102,9 +102,15 @@ class LocalTraining::Steps {
  public:
   Steps(const Setting& setting, const WorkerTask& worker, const Round& round, double points_to_read,
         Workspace& workspace, Model& model)
-      : setting_(setting), worker_(worker), round_(round), workspace_(workspace), model_(model) {
+      : setting_(setting),
+        worker_(worker),
+        round_(round),
+        workspace_(workspace),
+        model_(model),
+        turns_(setting.seed, "turns", worker.worker, round.first_iteration) {
     // What is read again and again is transformed once.
-    if (worker.drift != nullptr && points_to_read > static_cast<double>(worker.samples.size())) {
+    if (worker.drift != nullptr && setting.options.augment_rotation_degrees == 0.0 &&
+        points_to_read > static_cast<double>(worker.samples.size())) {
       own_ = as_drifted(*setting.data, worker);
     }
   }
@@ -177,7 +183,15 @@ class LocalTraining::Steps {
  private:
   nn::Batch<float> read(std::size_t place, std::span<const SampleIndex> batch) {
     BatchBuffer& buffer = workspace_.batches[place];
-    return own_ ? buffer.read(*own_, batch) : buffer.read(*setting_.data, batch, drifted(worker_));
+    if (own_) {
+      return buffer.read(*own_, batch);
+    }
+    DriftedSamples as_read = drifted(worker_);
+    if (setting_.options.augment_rotation_degrees > 0.0) {
+      as_read.most_turn_degrees = setting_.options.augment_rotation_degrees;
+      as_read.turns = &turns_;
+    }
+    return buffer.read(*setting_.data, batch, as_read);
   }
 
   void note(double loss, std::size_t iteration) {
@@ -202,6 +216,7 @@ class LocalTraining::Steps {
   const Round& round_;
   Workspace& workspace_;
   Model& model_;
+  RandomStream turns_;
   std::optional<Dataset> own_;
   double sum_ = 0.0;
   std::size_t count_ = 0;

@@ -82,6 +82,9 @@ struct LearningOptions {
   // Points that are used in a mission, the newest, for each of the cluster's devices; 0: all.
   std::size_t personal_newest = 0;
   LabelShiftOptions label_shift{};
+  // Each time that a worker reads a point, it turns it by a random angle up to this: the carrier phase, of
+  // waveforms. Against rotation that is still to come; 0: as they are.
+  double augment_rotation_degrees = 0.0;
   // Safetensors to start from, or torch.manual_seed(N); empty: PyTorch's default start, by the run's seed.
   std::filesystem::path initial_model{};
   std::size_t gradient_points = 64;  // of each worker, for the norm of the global meta-gradient; 0: none

@@ -4,13 +4,22 @@
 
 namespace skein {
 
-void read_drifted(const Dataset& data, const DriftedSamples& drifted, std::size_t place,
+void read_drifted(const Dataset& data, const DriftedSamples& drifted, SampleIndex place,
                   std::span<float> out) {
-  const FeatureDrift& drift = *drifted.drift;
-  const std::uint32_t sequence = drifted.collected[place];
-  expect(sequence < drift.transforms.size(), "drift is known for every sequence up to now");
-  read_transformed(data, drifted.samples[place], drift.transforms[sequence],
-                   {drift.seed, drift.cluster, sequence}, out);
+  FeatureTransform transform;
+  NoiseSource noise;
+  if (drifted.drift != nullptr) {
+    const FeatureDrift& drift = *drifted.drift;
+    const std::uint32_t sequence = drifted.collected[place];
+    expect(sequence < drift.transforms.size(), "drift is known for every sequence up to now");
+    transform = drift.transforms[sequence];
+    noise = {drift.seed, drift.cluster, sequence};
+  }
+  if (drifted.turns != nullptr) {
+    transform.rotation_degrees +=
+        drifted.turns->uniform(-drifted.most_turn_degrees, drifted.most_turn_degrees);
+  }
+  read_transformed(data, drifted.sample(place), transform, noise, out);
 }
 
 nn::Batch<float> BatchBuffer::read(const Dataset& data, std::span<const SampleIndex> samples,
@@ -21,15 +30,8 @@ nn::Batch<float> BatchBuffer::read(const Dataset& data, std::span<const SampleIn
   }
   labels_.resize(samples.size());
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const std::span<float> features = features_.span().subspan(i * size, size);
-    SampleIndex sample = samples[i];
-    if (drifted.drift == nullptr) {
-      data.read(sample, features);
-    } else {
-      read_drifted(data, drifted, sample, features);
-      sample = drifted.samples[sample];
-    }
-    labels_[i] = data.labels[sample];
+    read_drifted(data, drifted, samples[i], features_.span().subspan(i * size, size));
+    labels_[i] = data.labels[drifted.sample(samples[i])];
   }
   return {.features = features_.data(), .labels = labels_.data(), .size = samples.size()};
 }

@@ -22,10 +22,18 @@ struct DriftedSamples {
   std::span<const SampleIndex> samples{};
   std::span<const std::uint32_t> collected{};
   const FeatureDrift* drift = nullptr;  // nullptr: there is none
+  // On top of it: each time that a sample is read it is turned by a random angle, so far at most.
+  double most_turn_degrees = 0.0;
+  RandomStream* turns = nullptr;  // nullptr: none is
+
+  // The sample of the data set.
+  [[nodiscard]] SampleIndex sample(SampleIndex place) const {
+    return drift == nullptr ? place : samples[place];
+  }
 };
 
-// One of them as a network sees it.
-void read_drifted(const Dataset& data, const DriftedSamples& drifted, std::size_t place,
+// One of them as a network sees it. Without drift, its place is the sample itself.
+void read_drifted(const Dataset& data, const DriftedSamples& drifted, SampleIndex place,
                   std::span<float> out);
 
 // Samples as a network reads them.

@@ -95,6 +95,46 @@ TEST_F(LocalTrainingTest, SeesFeaturesAsTheyHaveDrifted) {
   }
 }
 
+// Every point that is read is turned on top of what drift has done, by an angle of its own.
+TEST_F(LocalTrainingTest, TurnsPointsByRandomAngles) {
+  const SmallProblem plain_network(false);
+  Workspace workspace(plain_network.network);
+  const Dataset& stored = problem_.data.train;
+  const FeatureDrift drift{.transforms = {{.rotation_degrees = 40.0, .noise_deviation = 0.1}}, .seed = 4};
+  for (const bool is_drifted : {false, true}) {
+    LearningOptions options{.step = 0.3, .batch_sizes = {2, 2, 3}, .augment_rotation_degrees = 25.0};
+    WorkerTask task = worker(options, 20);
+    if (is_drifted) {
+      task.drift = std::make_shared<const FeatureDrift>(drift);
+      task.collected.assign(20, 0);
+    }
+    Model model = *plain_network.initial();
+    training(options, false).run(task, {.first_iteration = 6, .num_iterations = 4}, workspace, model);
+
+    RandomStream turns(seed, "turns", task.worker, 6);
+    Model expected = *plain_network.initial();
+    std::vector<SampleIndex> places(20);
+    std::iota(places.begin(), places.end(), SampleIndex{0});
+    for (std::size_t iteration = 6; iteration < 10; ++iteration) {
+      RandomStream batches(seed, "batches", task.worker, iteration);
+      std::vector<SampleIndex> batch;
+      draw_distinct(places, 7, batches, batch);
+      std::vector<float> features(7 * stored.shape.size());
+      std::vector<std::uint8_t> labels;
+      for (std::size_t i = 0; i < 7; ++i) {
+        const SampleIndex sample = task.samples[batch[i]];
+        FeatureTransform transform = is_drifted ? drift.transforms[0] : FeatureTransform{};
+        transform.rotation_degrees += turns.uniform(-25.0, 25.0);
+        read_transformed(stored, sample, transform, {4, 0, 0},
+                         std::span(features).subspan(i * stored.shape.size(), stored.shape.size()));
+        labels.push_back(stored.labels[sample]);
+      }
+      workspace.engine.step(expected, {features.data(), labels.data(), 7}, 0.3, nullptr);
+    }
+    EXPECT_TRUE(same_bits(model, expected));
+  }
+}
+
 TEST_F(LocalTrainingTest, BatchSizesByRatioOrGiven) {
   LearningOptions options{.batch_ratios = {0.1, 0.25, 1e-6}};
   EXPECT_EQ(batch_sizes(options, 250), (std::array<std::size_t, 3>{25, 63, 1}));
