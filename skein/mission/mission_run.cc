@@ -89,8 +89,8 @@ class MissionRun::Run {
   void save_models() const;
   // Where the swarms are, their batteries and the accuracy, for whoever waits; empty if nobody does.
   [[nodiscard]] std::string situation() const;
-  // The share of the mission that is over, with this fraction of the present sequence.
-  [[nodiscard]] double done(double fraction) const;
+  // The share of the mission that is over after so many sequences more, at least.
+  [[nodiscard]] double done(double sequences) const;
   void tell(std::string_view stage, double fraction, std::string_view detail = "") const {
     if (options_.progress) {
       options_.progress(stage, fraction, detail);
@@ -150,8 +150,11 @@ void MissionRun::Run::clear() {
 void MissionRun::Run::fly(const Stopwatch& watch) {
   while (!core_->done()) {
     const std::vector<double> possible = ask_oracle();
-    SequenceRecord record =
-        core_->step([&](double fraction) { tell("training sequences", done(fraction), situation()); });
+    const double before = done(0.0);
+    const double after = done(1.0);
+    SequenceRecord record = core_->step([&](double fraction) {
+      tell("training sequences", before + (after - before) * fraction, situation());
+    });
     for (std::size_t c = 0; c < possible.size(); ++c) {
       record.clusters[c].oracle_accuracy = possible[c];
     }
@@ -188,12 +191,12 @@ void MissionRun::Run::save_models() const {
   }
 }
 
-double MissionRun::Run::done(double fraction) const {
+double MissionRun::Run::done(double sequences) const {
   const RunOptions& run = scenario_.run;
   const State& state = core_->state();
   double done = 0.0;
   if (run.sequences > 0) {
-    done = (static_cast<double>(state.sequence) + fraction) / static_cast<double>(run.sequences);
+    done = (static_cast<double>(state.sequence) + sequences) / static_cast<double>(run.sequences);
   }
   if (run.hours > 0.0) {
     done = std::max(done, state.clock.now().si() / 3600.0 / run.hours);
