@@ -85,6 +85,9 @@ Entry TableSolver::solve(const Timing& timing, double constant, std::size_t swar
   for (double& budget : problem.rounds.front().energy_budget) {
     budget /= static_cast<double>(problem.rounds.size());
   }
+  if (problem.data_stays) {
+    problem.rounds.front().point_bits /= static_cast<double>(problem.rounds.size());
+  }
   problem.rounds.resize(1);
   const OffloadResult result = solve_problem(*offloader_, BatterySharing::even, problem);
   if (result.status == OffloadStatus::infeasible) {

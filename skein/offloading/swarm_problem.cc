@@ -253,6 +253,10 @@ OffloadingProblem SwarmProblems::problem(const OffloadingSite& site, std::span<c
     price_time(site, leader, -problem.leader_shortfall, p);
   }
   problem.rounds.assign(site.global_period, p);
+  problem.data_stays = priced;
+  for (std::size_t k = 1; k < problem.rounds.size() && priced; ++k) {
+    problem.rounds[k].point_bits = 0.0;
+  }
   for (std::size_t k = 0; k < problem.rounds.size() && problem.rounds.size() > 1; ++k) {
     problem.rounds[k].name += fmt::format(", round {}", k + 1);
   }
@@ -271,6 +275,38 @@ std::vector<double> full_batteries(const World& world) {
   return batteries;
 }
 
+namespace {
+
+OffloadResult solve_alike(const Offloader& offloader, std::span<const OffloadingInstance> rounds) {
+  const auto count = static_cast<double>(rounds.size());
+  OffloadingInstance one = rounds.front();
+  for (double& budget : one.energy_budget) {
+    budget /= count;
+  }
+  one.point_bits /= count;
+  OffloadResult result = offloader.solve({&one, 1}, nullptr);
+  const auto fits = [&] { return evaluate(rounds.front(), result.decisions.front()).violation <= 1e-9; };
+  if (result.status != OffloadStatus::infeasible && !fits()) {
+    one.point_bits = rounds.front().point_bits;  // the first round, which gathers for all, takes too long
+    result = offloader.solve({&one, 1}, nullptr);
+  }
+  if (result.status == OffloadStatus::infeasible) {
+    return result;
+  }
+  result.decisions.resize(rounds.size(), result.decisions.front());
+  std::vector<ReducedCosts>& costs = result.certificate.reduced_costs;
+  for (std::size_t k = 1; k < rounds.size() && !costs.empty(); ++k) {
+    costs.push_back(costs.front());
+  }
+  result.evaluations.clear();
+  for (std::size_t k = 0; k < rounds.size(); ++k) {
+    result.evaluations.push_back(evaluate(rounds[k], result.decisions[k]));
+  }
+  return result;
+}
+
+}  // namespace
+
 OffloadResult solve_problem(const Offloader& offloader, BatterySharing sharing,
                             const OffloadingProblem& problem) {
   if (problem.leader_shortfall > 0.0) {
@@ -278,6 +314,9 @@ OffloadResult solve_problem(const Offloader& offloader, BatterySharing sharing,
     result.culprit = fmt::format("leader: hovering, trips and models exceed the battery by {:.3g} J",
                                  problem.leader_shortfall);
     return result;
+  }
+  if (problem.data_stays && problem.rounds.size() > 1) {
+    return solve_alike(offloader, problem.rounds);
   }
   return sharing == BatterySharing::joint ? offloader.solve(problem.rounds, nullptr)
                                           : solve_split(offloader, problem.rounds, nullptr);

@@ -56,11 +56,13 @@ OffloadingSite offloading_site(const LearningOptions& learning, std::size_t swar
 // for the leader, its trips take in the whole sequence is set aside; the rest is for all K_L local rounds
 // alike. `leader_shortfall` is what the leader's battery lacks for its own part, if above 0.
 //
-// Where time is priced, hovering in local rounds is not set aside: P decides on it and the batteries pay;
-// that of the leader limits what a round may last.
+// Where time is priced, points are sent once and stay with the workers. Hovering in local rounds is not set
+// aside: P decides on it and the batteries pay; that of the leader limits what a round may last.
 struct OffloadingProblem {
   std::vector<OffloadingInstance> rounds{};
   double leader_shortfall = 0.0;  // J
+  // What the first local round gathers serves them all: in the others points take no bits.
+  bool data_stays = false;
 };
 
 // What all problems of a mission have in common.
@@ -127,7 +129,8 @@ class SwarmProblems {
 // Of every UAV, in joules.
 std::vector<double> full_batteries(const World& world);
 
-// By this rule of sharing: see SwarmProblems::solve. Infeasible where the leader's battery lacks something.
+// By this rule of sharing: see SwarmProblems::solve. Where data stays, local rounds are alike: one is solved,
+// with its part of the batteries and of what is sent. Infeasible where the leader's battery lacks something.
 OffloadResult solve_problem(const Offloader& offloader, BatterySharing sharing,
                             const OffloadingProblem& problem);
 

@@ -56,7 +56,7 @@ OffloadingSite Leader::site() const {
 }
 
 // Solved for those who are there; the others get and do nothing.
-OffloadResult Leader::decide() const {
+OffloadResult Leader::decide() {
   if (!task_.members.can_train()) {
     OffloadResult nobody;
     nobody.culprit = task_.members.has_leader ? "no worker is left" : "no UAV is left that could lead";
@@ -67,7 +67,9 @@ OffloadResult Leader::decide() const {
   std::vector<double> batteries(setup_.world->uavs.size());
   std::ranges::copy(task_.batteries, batteries.begin() + static_cast<std::ptrdiff_t>(members().leader));
   OffloadingProblem problem = problems.problem(site(), device_data(), batteries);
-  const OffloadingInstance whole = problem.rounds.front();
+  data_stays_ = problem.data_stays && problem.rounds.size() > 1;
+  const std::vector<OffloadingInstance> wholes = problem.rounds;
+  const OffloadingInstance& whole = wholes.front();
   const bool all_there =
       there.workers.size() == whole.num_workers() && there.coordinators.size() == whole.num_coordinators();
   for (OffloadingInstance& round : problem.rounds) {
@@ -85,7 +87,7 @@ OffloadResult Leader::decide() const {
   }
   for (std::size_t k = 0; k < result.decisions.size() && !all_there; ++k) {
     result.decisions[k] = among_all_uavs(whole, there.workers, there.coordinators, result.decisions[k]);
-    result.evaluations[k] = evaluate(whole, result.decisions[k]);
+    result.evaluations[k] = evaluate(wholes[k], result.decisions[k]);
   }
   return result;
 }
@@ -96,7 +98,16 @@ std::optional<SwarmTask> Leader::gather() {
   }
   const Stopwatch watch;
   const OffloadDecision& decision = decisions_.decisions[round_];
-  Gathered gathered = collect(decision);
+  Gathered gathered;
+  if (data_stays_ && round_ > 0) {
+    gathered = nothing_sent();
+    gathered.workers = points_;
+  } else {
+    gathered = collect(decision);
+  }
+  if (data_stays_) {
+    points_ = gathered.workers;
+  }
   book(decision, gathered);
   SwarmTask task = training(decision, gathered);
   update_.rounds.push_back(summary(gathered));
@@ -105,12 +116,9 @@ std::optional<SwarmTask> Leader::gather() {
   return task.workers.empty() ? std::nullopt : std::optional(std::move(task));
 }
 
-Leader::Gathered Leader::collect(const OffloadDecision& decision) const {
+Leader::Gathered Leader::nothing_sent() const {
   const std::size_t workers = members().workers.count;
   const std::size_t coordinators = members().coordinators.count;
-  const std::size_t uavs = workers + coordinators;
-  const std::uint64_t round = (task_.first_iteration / std::max<std::size_t>(1, task_.local_period)) + round_;
-
   Gathered result;
   result.workers.resize(workers);
   result.transfers.datapoint_size = setup_.problems->sizes().point;
@@ -118,8 +126,18 @@ Leader::Gathered Leader::collect(const OffloadDecision& decision) const {
   result.transfers.to_worker.resize(workers);
   result.transfers.relay.assign(coordinators, std::vector<DataShare>(workers));
   result.by_device.resize(devices().count);
-  result.device_flow.assign(devices().count * uavs, 0.0);
+  result.device_flow.assign(devices().count * (workers + coordinators), 0.0);
   result.relay_flow.assign(coordinators * workers, 0.0);
+  return result;
+}
+
+Leader::Gathered Leader::collect(const OffloadDecision& decision) const {
+  const std::size_t workers = members().workers.count;
+  const std::size_t coordinators = members().coordinators.count;
+  const std::size_t uavs = workers + coordinators;
+  const std::uint64_t round = (task_.first_iteration / std::max<std::size_t>(1, task_.local_period)) + round_;
+
+  Gathered result = nothing_sent();
   std::vector<std::vector<DataPoint>> held(coordinators);
   for (std::size_t i = 0; i < devices().count; ++i) {
     if (is_silent(i)) {

@@ -67,7 +67,8 @@ class Leader {
   [[nodiscard]] bool is_silent(std::size_t device) const;
   [[nodiscard]] std::vector<double> device_data() const;
   [[nodiscard]] OffloadingSite site() const;
-  [[nodiscard]] OffloadResult decide() const;
+  [[nodiscard]] OffloadResult decide();
+  [[nodiscard]] Gathered nothing_sent() const;
   [[nodiscard]] Gathered collect(const OffloadDecision& decision) const;
   // What its coordinators hold goes on to the workers.
   void relay(const OffloadDecision& decision, std::vector<std::vector<DataPoint>> held, std::uint64_t round,
@@ -87,6 +88,8 @@ class Leader {
   OffloadResult decisions_;
   SwarmLinks links_;
   std::size_t round_ = 0;  // local rounds that were gathered for
+  bool data_stays_ = false;
+  std::vector<std::vector<DataPoint>> points_;  // at each worker, where data stays
   LeaderUpdate update_;
   std::vector<WorkerTask> held_;  // by the workers, after the last local round in which they trained
 };

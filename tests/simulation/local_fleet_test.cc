@@ -195,6 +195,33 @@ class LocalFleetTest : public ::testing::TestWithParam<std::uint64_t> {
   RandomOffloader offloader_{GetParam()};
 };
 
+// Where time is priced, what the first local round gathers stays with the workers.
+TEST_P(LocalFleetTest, PointsAreSentOnceWhereTimeIsPriced) {
+  SwarmProblemSetting priced = setting();
+  priced.offloading.time = TimeChoice::priced;
+  const SwarmProblems problems(priced, world_);
+  LocalFleet leaders({.world = &world_, .field = &field_, .problems = &problems, .offloader = &offloader_},
+                     trainer_, pool_);
+  const std::vector<LeaderTask> tasks{task_of(0, 2)};
+  const std::vector<LeaderUpdate> updates = leaders.run(tasks);
+  ASSERT_EQ(trainer_.calls.size(), 3U) << "one call for each local round";
+  const LeaderUpdate& update = updates.front();
+  ASSERT_EQ(update.rounds.size(), 3U);
+  const auto sent = [](const OffloadSummary& round) {
+    return std::accumulate(round.device_flow.begin(), round.device_flow.end(), 0.0);
+  };
+  EXPECT_GT(sent(update.rounds[0]), 0.0);
+  EXPECT_EQ(static_cast<double>(update.points_sent), sent(update.rounds[0]));
+  for (std::size_t round = 1; round < 3; ++round) {
+    EXPECT_EQ(sent(update.rounds[round]), 0.0);
+    EXPECT_EQ(trainer_.calls[round][0].workers.size(), trainer_.calls[0][0].workers.size());
+    for (std::size_t w = 0; w < trainer_.calls[0][0].workers.size(); ++w) {
+      EXPECT_EQ(trainer_.calls[round][0].workers[w].samples, trainer_.calls[0][0].workers[w].samples);
+      EXPECT_FALSE(trainer_.calls[round][0].workers[w].samples.empty());
+    }
+  }
+}
+
 TEST_P(LocalFleetTest, TrainsOnWhatWasSentAndNothingElse) {
   LocalFleet leaders = fleet();
   std::vector<LeaderTask> tasks{task_of(0, 2), task_of(1, 0)};
