@@ -215,6 +215,11 @@ TEST_F(Mission, WrongInputLeavesNothing) {
   }
 }
 
+// Of energy.csv's columns: from here on each is a kind of energy.
+std::size_t first_kind(const std::vector<std::vector<std::string>>& energy) {
+  return static_cast<std::size_t>(std::ranges::find(energy[0], "processing_J") - energy[0].begin());
+}
+
 TEST_F(Mission, BatteriesAddUp) {
   for (const std::string seed : {"1", "2", "3", "4"}) {
     ASSERT_EQ(skein("run " + smoke_ + " --set run.sequences=6 --seed " + seed + " --out here").exit_code, 0);
@@ -226,7 +231,7 @@ TEST_F(Mission, BatteriesAddUp) {
     for (std::size_t i = 1; i < energy.size(); ++i) {
       if (energy[i][0] == "5") {
         double sum = 0.0;
-        for (std::size_t kind = 6; kind < energy[i].size(); ++kind) {
+        for (std::size_t kind = first_kind(energy); kind < energy[i].size(); ++kind) {
           sum += std::stod(energy[i][kind]);
         }
         spent[energy[i][2]] += sum;
@@ -266,7 +271,7 @@ TEST_F(Mission, AddsUpWithFaultsToo) {
     for (std::size_t i = 1; i < energy.size(); ++i) {
       if (energy[i][0] == "5") {
         total[energy[i][2]] += std::stod(energy[i][4]);
-        for (std::size_t kind = 6; kind < energy[i].size(); ++kind) {
+        for (std::size_t kind = first_kind(energy); kind < energy[i].size(); ++kind) {
           total[energy[i][2]] += std::stod(energy[i][kind]);
         }
         ++uavs[energy[i][2]];
@@ -300,7 +305,7 @@ TEST_F(Mission, GoesOnWithoutALeader) {
   EXPECT_GT(std::stod(swarms[1][14]), 0.0);  // swarm 1 has trained all the same
   const auto energy = rows(content("here/energy.csv"));
   double leader = 0.0;
-  for (std::size_t kind = 6; kind < energy[1].size(); ++kind) {
+  for (std::size_t kind = first_kind(energy); kind < energy[1].size(); ++kind) {
     leader += std::stod(energy[1][kind]);
   }
   EXPECT_EQ(leader, 0.0);  // who has crashed uses nothing
