@@ -95,6 +95,10 @@ void print(const OffloadingProblem& problem, const TimedOffload& timed) {
     relay += e.relay_energy;
     processing += e.processing_energy;
   }
+  if (const OffloadEvaluation& first = result.evaluations.front(); first.hovering_energy > 0.0) {
+    fmt::print("  the first round lasts {:.4g} s; hovering takes {:.4g} J of it\n", first.round_time,
+               first.hovering_energy);
+  }
   const OffloadCertificate& c = result.certificate;
   fmt::print(
       "  objective {:.6g}; energy {:.4g} J: devices {:.4g}, relays {:.4g}, processing {:.4g}\n"

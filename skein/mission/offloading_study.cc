@@ -40,6 +40,18 @@ std::string name_of(const LimitUse& use, const OffloadingProblem& problem) {
   return limit_name(use.kind, use.index, problem.rounds.front().num_workers());
 }
 
+// "worker 2", "coordinator 1": who need not stay up.
+std::vector<std::string> idle_uavs(const OffloadingInstance& p, const OffloadDecision& x) {
+  std::vector<std::string> names;
+  for (std::size_t u = 0; u < p.num_uavs(); ++u) {
+    if (x.is_idle(u)) {
+      names.push_back(u < p.num_workers() ? fmt::format("worker {}", u + 1)
+                                          : fmt::format("coordinator {}", u - p.num_workers() + 1));
+    }
+  }
+  return names;
+}
+
 Json json_of(const OffloadingProblem& problem, const TimedOffload& timed) {
   const OffloadResult& result = timed.result;
   Json object;
@@ -83,6 +95,11 @@ Json json_of(const OffloadingProblem& problem, const TimedOffload& timed) {
                        {"gathering_time_s", e.gathering_time},
                        {"processing_time_s", e.processing_time},
                        {"limits_used", std::move(limits)}};
+    if (problem.rounds[r].prices_time()) {
+      evaluation["round_time_s"] = e.round_time;
+      evaluation["hovering_energy_j"] = e.hovering_energy;
+      evaluation["idle"] = idle_uavs(problem.rounds[r], result.decisions[r]);
+    }
     const ReducedCosts& costs = result.certificate.reduced_costs[r];
     rounds.push_back({{"decision", Json::parse(decision_text(result.decisions[r]))},
                       {"evaluation", std::move(evaluation)},
