@@ -32,11 +32,13 @@ Scenario small_mission(const std::string& planner = "myopic") {
 
 // The same by the clock: an hour of it, with drift of labels and of features.
 Scenario hourly_mission() {
-  return load_scenario(SKEIN_SOURCE_DIR "/scenarios/smoke.toml",
-                       {.settings = {"planning.planner=sequential", "run.sequences=0", "run.hours=1",
-                                     "planning.cycle_s=500", "drift.per=hour", "drift.label_mix.start=2.5",
-                                     "drift.rotation_deg.start=40", "drift.brightness.start=0.7",
-                                     "data.arrivals_per_sequence=0", "data.arrivals_per_hour=33.3"}});
+  return load_scenario(
+      SKEIN_SOURCE_DIR "/scenarios/smoke.toml",
+      {.settings = {"planning.planner=sequential", "run.sequences=0", "run.hours=1", "planning.cycle_s=500",
+                    "drift.per=hour", "drift.label_mix.start=2.5", "drift.rotation_deg.start=40",
+                    "drift.brightness.start=0.7", "data.arrivals_per_sequence=0",
+                    "data.arrivals_per_hour=33.3", "learning.label_shift=0.5", "learning.personal_steps=3",
+                    "learning.personal_newest=4", "learning.augment_rotation_deg=10"}});
 }
 
 std::vector<float> numbers_of_model(const Model& model) { return {model.begin(), model.end()}; }

@@ -185,7 +185,8 @@ TEST_F(Mpirun, AMissionByTheClockHasTheSameBytesForAnyNumberOfProcesses) {
       wide_ +
           " --set planning.planner=sequential --set run.sequences=0 --set run.hours=0.5 --set "
           "planning.cycle_s=300 --set drift.per=hour --set drift.rotation_deg.start=90 --set "
-          "drift.noise.start=0.3 --set data.arrivals_per_hour=33.3",
+          "drift.noise.start=0.3 --set data.arrivals_per_hour=33.3 --set learning.label_shift=0.5 --set "
+          "learning.personal_steps=3 --set learning.personal_newest=4 --set learning.augment_rotation_deg=10",
       {{2, 1}, {3, 2}});
 }
 
