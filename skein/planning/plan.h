@@ -25,7 +25,15 @@ struct Timing {
 // What is said of the battery of a swarm that cannot train any more.
 constexpr double lost_battery_j = -1.0;
 
-// All that the paper's state has; with the swarms' positions and the clusters' ages it is Markov.
+// What is predicted of a cluster's accuracy, from what visits have measured.
+struct ClusterForecast {
+  double accuracy = 0.0;          // 0 to 1, of the model that it has, on what its devices collect now
+  double visited_accuracy = 0.0;  // of the model that a visit now would leave
+  double loss_per_s = 0.0;        // of accuracy, as long as nobody visits
+};
+
+// All that the paper's state has; with the swarms' positions and the clusters' ages it is Markov. Behind it,
+// what planners of predicted accuracy go by.
 struct Observation {
   std::size_t sequence = 0;        // s
   std::vector<bool> active;        // U(s): swarms above a cluster
@@ -36,12 +44,20 @@ struct Observation {
   std::vector<double> gradients;   // squared meta-gradient at the end of the last visit
   std::vector<double> drift_sums;  // drift summed up since
   Timing timing;                   // of the sequence that has ended
+
+  double now_s = 0.0;                        // on the mission's clock
+  double left_s = 0.0;                       // of the mission; infinite where it has no hours
+  double spent_j = 0.0;                      // by all UAVs so far
+  std::vector<double> arrivals_s{};          // until each swarm is at its position, if it is under way
+  std::vector<ClusterForecast> forecasts{};  // of each cluster; empty: nothing is predicted
 };
 
 struct Plan {
   std::vector<Site> destinations;  // of each swarm, all different; a lost one's is where it is
   std::vector<bool> active;        // who trains: swarms that go to a cluster
   Timing timing;
+  // Of each swarm: seconds that it waits on the ground before it leaves; empty: none does.
+  std::vector<double> departures_s{};
 };
 
 // A plan that was weighed: what it and the sequences after it are worth to whoever weighed it.

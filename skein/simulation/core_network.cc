@@ -1,6 +1,7 @@
 #include "skein/simulation/core_network.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "skein/base/expect.h"
 #include "skein/base/interval.h"
@@ -108,6 +109,11 @@ Observation CoreNetwork::observe() {
     o.drift_sums.push_back(planned_age(c) * o.drifts[c]);
   }
   o.timing = state_.timing;
+  o.now_s = state_.world.clock.now().si();
+  o.left_s =
+      setup_.end_s > 0.0 ? std::max(0.0, setup_.end_s - o.now_s) : std::numeric_limits<double>::infinity();
+  o.spent_j = to_energy(state_.world.ledger.total_spent()).si();
+  o.arrivals_s.assign(setup_.world->swarms.size(), 0.0);
   return o;
 }
 

@@ -23,8 +23,10 @@ void each_field(Value& value, Visit&& visit) {
 template <class Value, class Visit>
 requires IsOf<Value, Observation>
 void each_field(Value& value, Visit&& visit) {
-  auto& [sequence, active, positions, batteries, drifts, ages, gradients, drift_sums, timing] = value;
-  visit(sequence, active, positions, batteries, drifts, ages, gradients, drift_sums, timing);
+  auto& [sequence, active, positions, batteries, drifts, ages, gradients, drift_sums, timing, now_s, left_s,
+         spent_j, arrivals_s, forecasts] = value;
+  visit(sequence, active, positions, batteries, drifts, ages, gradients, drift_sums, timing, now_s, left_s,
+        spent_j, arrivals_s, forecasts);
 }
 
 // Accounts are all that a ledger has.
