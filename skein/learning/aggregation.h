@@ -28,10 +28,12 @@ class AggregationRule {
                                      ThreadPool& pool) const = 0;
 };
 
-// The paper's: the slowest swarm ends the round; swarms count alike, or by their data.
+// The paper's: the slowest swarm ends the round; swarms count alike, or by their data. Of so many swarms,
+// those that have not come may count with the global model as it was.
 class WaitForAll final : public AggregationRule {
  public:
-  explicit WaitForAll(MergeWeights weights = MergeWeights::equal) : weights_(weights) {}
+  explicit WaitForAll(MergeWeights weights = MergeWeights::equal, std::size_t num_swarms = 0)
+      : weights_(weights), num_swarms_(num_swarms) {}
 
   [[nodiscard]] double round_end(std::span<const double> done_s) const override;
   [[nodiscard]] Model merged(const Model& global, std::span<const SwarmUpdate> updates,
@@ -39,9 +41,10 @@ class WaitForAll final : public AggregationRule {
 
  private:
   MergeWeights weights_;
+  std::size_t num_swarms_;  // 0: only those that have come count
 };
 
-// By the scenario's choice.
-std::unique_ptr<AggregationRule> build_aggregation(const LearningOptions& options);
+// By the scenario's choice, for so many swarms.
+std::unique_ptr<AggregationRule> build_aggregation(const LearningOptions& options, std::size_t num_swarms);
 
 }  // namespace skein

@@ -52,6 +52,13 @@ enum class Personalisation {
 };
 constexpr auto names_of(Personalisation) { return names_for<Personalisation>("step", "epoch"); }
 
+// Swarms that do not train while others do, when these bring their models.
+enum class AbsentSwarms {
+  left_out,   // the global model is the mean of those that have come, as in the paper, where all do
+  as_global,  // they count in it with the global model as it was: each swarm has the same part in it
+};
+constexpr auto names_of(AbsentSwarms) { return names_for<AbsentSwarms>("left_out", "as_global"); }
+
 struct LearningOptions {
   Algorithm algorithm{};  // a scenario chooses one of algorithms()
   NetworkOptions network{};
@@ -82,6 +89,7 @@ struct LearningOptions {
   // Points that are used in a mission, the newest, for each of the cluster's devices; 0: all.
   std::size_t personal_newest = 0;
   LabelShiftOptions label_shift{};
+  AbsentSwarms absent_swarms = AbsentSwarms::left_out;
   // Each time that a worker reads a point, it turns it by a random angle up to this: the carrier phase, of
   // waveforms. Against rotation that is still to come; 0: as they are.
   double augment_rotation_degrees = 0.0;

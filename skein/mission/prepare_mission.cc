@@ -35,7 +35,7 @@ PreparedMission::PreparedMission(const Scenario& scenario, std::shared_ptr<const
       test_pools_(data_->test),
       partition_(build_devices(crew.is_first())),
       problems_(problem_setting(scenario_), world_),
-      aggregation_(build_aggregation(scenario_.learning)),
+      aggregation_(build_aggregation(scenario_.learning, world_.swarms.size())),
       workspaces_(network_),
       offloader_(build_offloader(scenario_.offloading.method)) {
   checked(scenario_.learning);

@@ -58,6 +58,9 @@ struct Plan {
   Timing timing;
   // Of each swarm: seconds that it waits on the ground before it leaves; empty: none does.
   std::vector<double> departures_s{};
+  // When the sequence ends, in seconds from its start: who is still under way then goes on, who trains ends
+  // first, and who would leave later stays. 0: when all are done.
+  double until_s = 0.0;
 };
 
 // A plan that was weighed: what it and the sequences after it are worth to whoever weighed it.

@@ -200,6 +200,9 @@ void bind_learning(Fields& f, LearningOptions& o) {
          "train with log(K (n_y + this) / (n + K this)) on the last biases; 0: off, 0.5 is a good value");
   f.real("label_shift_mix", o.label_shift.mix, ratio,
          "share of even labels in the shift that models which are made the swarm's own keep");
+  f.choice(
+      "absent_swarms", o.absent_swarms,
+      "when others bring their models in a mission: left out, or counted with the global model as it was");
   f.real("augment_rotation_deg", o.augment_rotation_degrees, {.low = 0, .high = 180},
          "train on points turned by random angles up to this (carrier phases, of waveforms); 0: as they are");
   std::string initial_model = o.initial_model.string();

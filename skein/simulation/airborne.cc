@@ -16,6 +16,12 @@ void Airborne::fly(std::size_t uav, EnergyKind kind, Energy energy, Time duratio
   if (duration > Time(0.0)) {
     take_off(uav);
     supplies_.spend(uav, kind, energy);
+    go_on(uav, duration);
+  }
+}
+
+void Airborne::go_on(std::size_t uav, Time duration) {
+  if (duration > Time(0.0)) {
     times_[uav].flying_s += duration.si();
   }
 }

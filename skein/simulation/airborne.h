@@ -1,7 +1,7 @@
 // Where UAVs are in a training sequence: under way, over a place, or on the ground, and what that costs.
 //
-// A sequence begins on the ground, where the one before has ended. Whoever flies or hovers gets into the air
-// first if it is not there.
+// A sequence begins on the ground, where the one before has ended, but for those under way. Whoever flies or
+// hovers gets into the air first if it is not there.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +22,8 @@ class Airborne {
       : world_(world), choice_(choice), supplies_(supplies), times_(times) {}
 
   void fly(std::size_t uav, EnergyKind kind, Energy energy, Time duration);
+  // The rest of a flight that has begun, and was paid for, in an earlier sequence.
+  void go_on(std::size_t uav, Time duration);
   // What its battery had for it.
   Energy hover(std::size_t uav, Time duration);
   void land(std::size_t uav, Time duration);

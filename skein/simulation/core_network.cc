@@ -21,6 +21,15 @@ CoreNetwork::CoreNetwork(MissionSetup setup, ThreadPool& pool)
   setup_.planner->begin(setup_.seed);
 }
 
+namespace {
+
+// Planners that do not say who trains mean whoever is at a cluster.
+bool trains(const Plan& plan, std::size_t swarm, const World& world) {
+  return !world.is_station(plan.destinations[swarm]) && (plan.active.empty() || plan.active[swarm]);
+}
+
+}  // namespace
+
 SequenceRecord CoreNetwork::step(FractionListener progress) {
   expect(!done(), "the mission is over");
   now_ = {.sequence = state_.world.sequence, .round = 0};
@@ -47,6 +56,9 @@ SequenceRecord CoreNetwork::begin() const {
   record.swarms.resize(setup_.world->swarms.size());
   record.clusters.resize(state_.clusters.size());
   record.uavs.resize(setup_.world->uavs.size());
+  for (std::size_t id = 0; id < record.uavs.size(); ++id) {
+    record.uavs[id].aloft = state_.uav_arrivals_s[id] > record.start_s;
+  }
   std::vector<ClusterModel> models;
   for (std::size_t c = 0; c < state_.clusters.size(); ++c) {
     models.push_back({c, state_.clusters[c].was_visited() ? nullptr : &setup_.initial});
@@ -113,7 +125,9 @@ Observation CoreNetwork::observe() {
   o.left_s =
       setup_.end_s > 0.0 ? std::max(0.0, setup_.end_s - o.now_s) : std::numeric_limits<double>::infinity();
   o.spent_j = to_energy(state_.world.ledger.total_spent()).si();
-  o.arrivals_s.assign(setup_.world->swarms.size(), 0.0);
+  for (const Trip& trip : state_.trips) {
+    o.arrivals_s.push_back(std::max(0.0, trip.busy_until_s - o.now_s));
+  }
   return o;
 }
 
@@ -133,40 +147,95 @@ void CoreNetwork::fly(SequenceRecord& record) {
 
 void CoreNetwork::fly_swarm(std::size_t swarm, SequenceRecord& record) {
   const World& world = *setup_.world;
-  Supplies supplies = this->supplies();
   SwarmRecord& own = record.swarms[swarm];
   own.from = own.to = state_.world.swarm_sites[swarm];
-  if (supplies.is_lost(swarm)) {  // nothing moves
-    own.arrival_s = own.finished_s = record.start_s;
-    own.culprit = supplies.flying(swarm).empty() ? "nobody is left" : "nobody is left to lead or to train";
+  own.departs_s = own.arrival_s = own.finished_s = record.start_s;
+  if (supplies().is_lost(swarm)) {  // nothing moves
+    own.lost = true;
+    own.culprit = supplies().flying(swarm).empty() ? "nobody is left" : "nobody is left to lead or to train";
+    state_.trips[swarm].busy_until_s = record.start_s;
     return;
   }
+  if (state_.trips[swarm].busy_until_s > record.start_s) {
+    go_on(swarm, record);
+    return;
+  }
+  const Plan& plan = record.plan;
+  const bool rests = plan.destinations[swarm] == own.from && !trains(plan, swarm, world);
+  own.departs_s += plan.departures_s.empty() ? 0.0 : plan.departures_s[swarm];
+  const double delay_s = lacks_model(swarm) ? model_delay().si() : 0.0;
+  if ((rests && !world.is_station(own.from)) || own.departs_s + delay_s >= latest_arrival(record)) {
+    own.departs_s = record.start_s;
+    return;
+  }
+  depart(swarm, record);
+}
+
+void CoreNetwork::depart(std::size_t swarm, SequenceRecord& record) {
+  const World& world = *setup_.world;
+  SwarmRecord& own = record.swarms[swarm];
   own.to = record.plan.destinations[swarm];
-  own.active = !world.is_station(own.to);
+  const bool will_train = trains(record.plan, swarm, world);
   const Length distance = ground_distance(world.site(own.from), world.site(own.to));
   own.distance_m = distance.si();
-  double longest = 0.0;
-  double departs_s = record.start_s;
-  if (own.active && lacks_model(swarm)) {
-    own.gets_model = true;
-    state_.known_merges[swarm] = state_.merges;
-    record.model_bits += setup_.problems->sizes().model.si();
-    departs_s += model_delay().si();
-  }
+  const double leaves_s = own.departs_s + (will_train ? fetch_model(swarm, record).si() : 0.0);
   Airborne airborne = this->airborne(record);
-  for (const std::size_t id : supplies.flying(swarm)) {
+  own.arrival_s = leaves_s;
+  for (const std::size_t id : supplies().flying(swarm)) {
     const Uav& uav = world.uavs[id];
-    airborne.land(id, Time(departs_s - record.start_s));
+    airborne.land(id, Time(leaves_s - record.start_s));
     const Flight flight{.distance = distance, .speed = uav.cruise_speed};
     const Energy energy = travel_energy(uav.propulsion, flight);
     own.travel_j += energy.si();
     own.dearest_flight_j = std::max(own.dearest_flight_j, energy.si());
     airborne.fly(id, EnergyKind::travel, energy, flight_time(flight));
-    longest = std::max(longest, flight_time(flight).si());
+    state_.uav_arrivals_s[id] = leaves_s + flight_time(flight).si();
+    own.arrival_s = std::max(own.arrival_s, state_.uav_arrivals_s[id]);
   }
-  own.arrival_s = departs_s + longest;
-  own.finished_s = own.arrival_s;
+  state_.trips[swarm] = {.from = own.from, .departs_s = leaves_s, .busy_until_s = own.arrival_s};
   state_.world.swarm_sites[swarm] = own.to;
+  arrive(swarm, will_train, record);
+}
+
+// Under way, or recharging, since an earlier sequence.
+void CoreNetwork::go_on(std::size_t swarm, SequenceRecord& record) {
+  SwarmRecord& own = record.swarms[swarm];
+  const Trip& trip = state_.trips[swarm];
+  own.departs_s = trip.departs_s;
+  own.finished_s = trip.busy_until_s;
+  bool flies = false;
+  Airborne airborne = this->airborne(record);
+  for (const std::size_t id : supplies().flying(swarm)) {
+    const double left_s = state_.uav_arrivals_s[id] - record.start_s;
+    airborne.go_on(id, Time(left_s));
+    flies = flies || left_s > 0.0;
+  }
+  if (flies) {
+    own.from = trip.from;
+    own.arrival_s = trip.busy_until_s;
+    arrive(swarm, trains(record.plan, swarm, *setup_.world), record);
+  }
+}
+
+// In this sequence, or it is still under way.
+void CoreNetwork::arrive(std::size_t swarm, bool trains, SequenceRecord& record) {
+  SwarmRecord& own = record.swarms[swarm];
+  own.under_way = own.arrival_s > latest_arrival(record);
+  own.active = trains && !own.under_way;
+  if (own.active) {
+    own.arrival_s += fetch_model(swarm, record).si();
+  }
+  own.finished_s = own.arrival_s;
+}
+
+Time CoreNetwork::fetch_model(std::size_t swarm, SequenceRecord& record) {
+  if (!lacks_model(swarm)) {
+    return {};
+  }
+  record.swarms[swarm].gets_model = true;
+  state_.known_merges[swarm] = state_.merges;
+  record.model_bits += setup_.problems->sizes().model.si();
+  return model_delay();
 }
 
 // Of the plan that brings the global model to a leader from afar.
@@ -206,7 +275,7 @@ void CoreNetwork::recharge(SequenceRecord& record) {
   Ledger& ledger = state_.world.ledger;
   for (std::size_t swarm = 0; swarm < world.swarms.size(); ++swarm) {
     SwarmRecord& own = record.swarms[swarm];
-    if (own.active || !world.is_station(own.to) || !own.culprit.empty()) {
+    if (own.under_way || own.lost || !world.is_station(own.to) || own.finished_s > own.arrival_s) {
       continue;
     }
     const Charger& charger = world.stations[own.to - world.clusters.size()].charger;
@@ -217,6 +286,8 @@ void CoreNetwork::recharge(SequenceRecord& record) {
       own.recharged_j += to_energy(ledger.recharge_fully(account)).si();
     }
     own.finished_s = own.arrival_s + longest;
+    own.recharges = !(record.plan.until_s > 0.0) || own.arrival_s > record.start_s;
+    state_.trips[swarm].busy_until_s = own.finished_s;
   }
 }
 
@@ -225,21 +296,31 @@ double CoreNetwork::earliest_end(const SequenceRecord& record) const {
   const bool all_visited = std::ranges::all_of(state_.clusters, &ClusterState::was_visited);
   const bool on_first_tour =
       !all_visited && std::ranges::any_of(record.clusters, &ClusterRecord::first_visit);
-  const double end_s = record.start_s + (on_first_tour ? 0.0 : setup_.cycle_s);
+  const double until_s = record.plan.until_s;
+  const double end_s = record.start_s + (until_s > 0.0 ? until_s : on_first_tour ? 0.0 : setup_.cycle_s);
   return setup_.end_s > 0.0 ? std::min(std::max(end_s, record.start_s + least_sequence_s), setup_.end_s)
                             : end_s;
+}
+
+double CoreNetwork::latest_arrival(const SequenceRecord& record) const {
+  return record.plan.until_s > 0.0 ? earliest_end(record) : std::numeric_limits<double>::infinity();
 }
 
 // When it ends for all. Until then whoever is done is on the ground.
 void CoreNetwork::finish(SequenceRecord& record) {
   record.end_s = earliest_end(record);
   for (const SwarmRecord& swarm : record.swarms) {
-    record.end_s = std::max(record.end_s, swarm.finished_s);
+    const bool counts = swarm.active || !(record.plan.until_s > 0.0);
+    record.end_s = counts ? std::max(record.end_s, swarm.finished_s) : record.end_s;
   }
   Airborne airborne = this->airborne(record);
   for (std::size_t swarm = 0; swarm < record.swarms.size(); ++swarm) {
     for (const std::size_t id : supplies().flying(swarm)) {
-      const UavTimes& times = record.uavs[id];
+      UavTimes& times = record.uavs[id];
+      if (state_.uav_arrivals_s[id] > record.end_s) {  // the rest of its flight is of later sequences
+        times.flying_s -= state_.uav_arrivals_s[id] - record.end_s;
+        continue;
+      }
       const double busy_s = times.flying_s + times.hovering_s + times.landed_s;
       airborne.land(id, Time(record.end_s - record.start_s - busy_s));
     }
@@ -255,7 +336,7 @@ void CoreNetwork::settle(SequenceRecord& record) {
     SwarmRecord& own = record.swarms[swarm];
     costs.travel_j += own.dearest_flight_j;
     costs.objective_sum += own.active ? own.objective : 0.0;
-    costs.recharging += world.is_station(own.to) && own.culprit.empty() ? 1 : 0;
+    costs.recharging += world.is_station(own.to) && !own.lost ? 1 : 0;
     own.least_battery_j = supplies().least_battery(swarm);
     own.least_margin_j = supplies().least_margin(swarm);
     record.below_threshold += own.least_margin_j < 0.0 ? 1 : 0;

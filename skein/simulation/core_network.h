@@ -7,6 +7,9 @@
 // the swarms' models. At the end each swarm makes the model its own and hands it to the cluster's devices;
 // gathered data is discarded. Whoever is done, or cannot train, waits, landed, for the others, also for those
 // that recharge, and until the sequence has its least length. Then data drifts.
+//
+// A plan may say when the sequence ends: then every swarm goes by its own clock. Who is still under way goes
+// on in the next one, who recharges is busy until it is full, and nobody waits for them.
 #pragma once
 
 #include <cstddef>
@@ -122,6 +125,8 @@ class CoreNetwork {
   void train(SequenceRecord& record, FractionListener progress);
   void finish(SequenceRecord& record);
   [[nodiscard]] double earliest_end(const SequenceRecord& record) const;
+  // Who arrives later is under way until then.
+  [[nodiscard]] double latest_arrival(const SequenceRecord& record) const;
   void settle(SequenceRecord& record);
   void advance(const SequenceRecord& record);
 
@@ -162,6 +167,11 @@ class CoreNetwork {
     return {*setup_.world, setup_.waiting, supplies(), record.uavs};
   }
   void fly_swarm(std::size_t swarm, SequenceRecord& record);
+  void depart(std::size_t swarm, SequenceRecord& record);
+  void go_on(std::size_t swarm, SequenceRecord& record);
+  void arrive(std::size_t swarm, bool trains, SequenceRecord& record);
+  // The latest global model, if the swarm lacks it; what that takes.
+  Time fetch_model(std::size_t swarm, SequenceRecord& record);
 
   // Drift, as planners see it.
   [[nodiscard]] double gradient_scale() const;

@@ -88,13 +88,21 @@ std::string swarm_events(const World& world, const SequenceRecord& record, std::
     whose.update(more);
     text += event(time_s, record, what, whose);
   };
-  add(record.start_s, "leaves", {{"from", world.site_name(swarm.from)}, {"to", to}});
+  if (!swarm.active && !swarm.under_way && !swarm.recharges && !swarm.lost) {
+    return text;  // it rests, or is busy with what was told before
+  }
+  if (swarm.departs_s >= record.start_s) {
+    add(swarm.departs_s, "leaves", {{"from", world.site_name(swarm.from)}, {"to", to}});
+  }
+  if (swarm.under_way) {
+    return text;
+  }
   add(swarm.arrival_s, "arrives", arrival_of(world, index, swarm));
-  if (is_lost(world, swarm)) {
+  if (swarm.lost) {
     add(swarm.finished_s, "is no more", {{"why", swarm.culprit}});
-  } else if (world.is_station(swarm.to)) {
+  } else if (swarm.recharges) {
     add(swarm.finished_s, "recharged", {{"energy_J", swarm.recharged_j}});
-  } else {
+  } else if (swarm.active) {
     const ClusterRecord& cluster = record.clusters[swarm.to];
     if (cluster.visited) {
       add(swarm.finished_s, "hands over",
@@ -132,10 +140,6 @@ std::string measured(const SequenceRecord& record) {
 }
 
 }  // namespace
-
-bool is_lost(const World& world, const SwarmRecord& swarm) {
-  return !swarm.active && (!world.is_station(swarm.to) || !swarm.culprit.empty());
-}
 
 std::string events_of(const World& world, const SequenceRecord& record) {
   std::string text = planned(world, record);

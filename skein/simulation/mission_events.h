@@ -9,9 +9,6 @@
 
 namespace skein {
 
-// Nobody is left to lead this swarm, or to train: it stays where it is, at a station too.
-bool is_lost(const World& world, const SwarmRecord& swarm);
-
 // Lines of events.jsonl: what the planner weighed, what each swarm did, what was measured, what went wrong.
 std::string events_of(const World& world, const SequenceRecord& record);
 

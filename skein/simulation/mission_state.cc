@@ -8,9 +8,10 @@ namespace skein {
 template <class Value, class Visit>
 requires IsOf<Value, MissionState>
 void each_field(Value& value, Visit&& visit) {
-  auto& [world, global, clusters, timing, iterations, constants, seen, merges, known_merges, own_models] =
-      value;
-  visit(world, global, clusters, timing, iterations, constants, seen, merges, known_merges, own_models);
+  auto& [world, global, clusters, timing, iterations, constants, seen, merges, known_merges, own_models,
+         trips, uav_arrivals_s] = value;
+  visit(world, global, clusters, timing, iterations, constants, seen, merges, known_merges, own_models, trips,
+        uav_arrivals_s);
 }
 
 template <class Value, class Visit>
@@ -43,7 +44,9 @@ MissionState initial_mission_state(const World& world, const Model& initial, con
           .clusters = std::vector<ClusterState>(world.clusters.size()),
           .timing = timing,
           .known_merges = std::vector<std::uint64_t>(world.swarms.size()),
-          .own_models = std::vector<std::shared_ptr<const Model>>(world.swarms.size())};
+          .own_models = std::vector<std::shared_ptr<const Model>>(world.swarms.size()),
+          .trips = std::vector<Trip>(world.swarms.size()),
+          .uav_arrivals_s = std::vector<double>(world.uavs.size())};
 }
 
 void put_mission_state(ByteWriter& bytes, const MissionState& state) { FieldWriter{bytes}(state); }

@@ -25,6 +25,13 @@ struct ClusterState {
   [[nodiscard]] bool was_visited() const { return visited_at > 0; }
 };
 
+// The last flight of a swarm.
+struct Trip {
+  std::size_t from = 0;  // site
+  double departs_s = 0.0;
+  double busy_until_s = 0.0;  // with it and with recharging
+};
+
 struct MissionState {
   State world{};                          // time, sequence, where swarms are, all energies
   std::shared_ptr<const Model> global{};  // the model
@@ -37,6 +44,8 @@ struct MissionState {
   std::vector<std::uint64_t> known_merges{};  // of each swarm: those in the global model that it got last
   // Of each swarm: what it has trained since then, if it found no access point to bring it to.
   std::vector<std::shared_ptr<const Model>> own_models{};
+  std::vector<Trip> trips{};             // of each swarm
+  std::vector<double> uav_arrivals_s{};  // of each UAV, from its last flight with its swarm
 };
 
 // At the start: full batteries, each swarm above its first cluster.

@@ -130,6 +130,8 @@ Columns<SwarmRow> make_swarm_columns() {
       {"hovering_leader_away_J", [](Row r) { return r.own().hovering.leader_away_j; }},
       {"hovering_waiting_J", [](Row r) { return r.own().hovering.waiting_j; }},
       {"culprit", [](Row r) { return fmt::format("\"{}\"", r.own().culprit); }},
+      {"departs_s", [](Row r) { return r.own().departs_s; }},
+      {"under_way", [](Row r) { return r.own().under_way; }},
   };
 }
 

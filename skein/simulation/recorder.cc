@@ -102,13 +102,13 @@ void MissionRecorder::add_swarms(const SequenceRecord& record) {
   for (std::size_t s = 0; s < record.swarms.size(); ++s) {
     const SwarmRecord& swarm = record.swarms[s];
     sums_.idle_visits += swarm.active && !record.clusters[swarm.to].visited ? 1 : 0;
-    sums_.recharges += world_.is_station(swarm.to) && !is_lost(world_, swarm) ? 1 : 0;
+    sums_.recharges += swarm.recharges ? 1 : 0;
     sums_.distance_m += swarm.distance_m;
     sums_.hovering.training_j += swarm.hovering.training_j;
     sums_.hovering.leader_away_j += swarm.hovering.leader_away_j;
     sums_.hovering.waiting_j += swarm.hovering.waiting_j;
     legs_.push_back(
-        {record.start_s, swarm.arrival_s, swarm.finished_s, record.sequence, s, swarm.from, swarm.to});
+        {swarm.departs_s, swarm.arrival_s, swarm.finished_s, record.sequence, s, swarm.from, swarm.to});
   }
 }
 

@@ -35,8 +35,12 @@ struct HoveringRecord {
 struct SwarmRecord {
   std::size_t from = 0;  // sites
   std::size_t to = 0;
-  bool active = false;
+  bool active = false;      // it trains
+  bool under_way = false;   // it arrives in a later sequence
+  bool recharges = false;   // it has arrived at a station, or stays there
+  bool lost = false;        // nobody is left to lead or to train
   bool gets_model = false;  // lacked the latest global one: the plan has brought it
+  double departs_s = 0.0;   // when it leaves; before the sequence's start if it was under way then
   double arrival_s = 0.0;   // when it is there
   double finished_s = 0.0;  // when its part of the sequence is over
   double distance_m = 0.0;
