@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,9 +65,13 @@ std::string to_string(PointStatus status);
 // Runs a point on the calling thread alone: from its checkpoint if there is one, and not at all if it has
 // finished or diverged before. A point that cannot be run says why in failed.json; it stops nobody.
 PointStatus run_point(const Sweep& sweep, std::size_t point);
-// All of them: one on each of so many threads (0: all cores), or one at a time in each process of the crew.
-// `progress` is called with the share that is done, by one at a time.
-void run_points(const Sweep& sweep, std::size_t num_threads, Crew& crew, FractionListener progress);
+// All points of all sweeps: one on each of so many threads (0: all cores), or one at a time in each process
+// of the crew. `progress` is called with the share that is done, by one at a time.
+void run_points(std::span<const Sweep> sweeps, std::size_t num_threads, Crew& crew,
+                FractionListener progress);
+inline void run_points(const Sweep& sweep, std::size_t num_threads, Crew& crew, FractionListener progress) {
+  run_points({&sweep, 1}, num_threads, crew, progress);
+}
 
 struct PointResult {
   PointStatus status = PointStatus::missing;

@@ -60,24 +60,34 @@ PointStatus run_point(const Sweep& sweep, std::size_t point) {
   }
 }
 
-void run_points(const Sweep& sweep, std::size_t num_threads, Crew& crew, FractionListener progress) {
-  std::mutex mutex;
-  std::size_t done = 0;
-  const std::size_t count = sweep.grid.num_points();
+void run_points(std::span<const Sweep> sweeps, std::size_t num_threads, Crew& crew,
+                FractionListener progress) {
+  std::vector<std::pair<const Sweep*, std::size_t>> points;
+  for (const Sweep& sweep : sweeps) {
+    for (std::size_t point = 0; point < sweep.grid.num_points(); ++point) {
+      points.emplace_back(&sweep, point);
+    }
+  }
+  const auto run = [&](std::size_t i) { run_point(*points[i].first, points[i].second); };
+  const auto share = [&](std::size_t done) {
+    return static_cast<double>(done) / static_cast<double>(points.size());
+  };
   progress(0.0);
   if (crew.size() > 1) {
     // One point at a time in each process, as it becomes free.
-    deal(crew, count, [&](std::size_t point) {
-      progress(static_cast<double>(point) / static_cast<double>(count));
-      run_point(sweep, point);
+    deal(crew, points.size(), [&](std::size_t i) {
+      progress(share(i));
+      run(i);
       return std::string();
     });
     return;
   }
-  ThreadPool(num_threads).parallel_for(count, [&](std::size_t point) {
-    run_point(sweep, point);
+  std::mutex mutex;
+  std::size_t done = 0;
+  ThreadPool(num_threads).parallel_for(points.size(), [&](std::size_t i) {
+    run(i);
     const std::lock_guard lock(mutex);
-    progress(static_cast<double>(++done) / static_cast<double>(count));
+    progress(share(++done));
   });
 }
 

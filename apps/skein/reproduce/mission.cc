@@ -1,221 +1,247 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <optional>
 
 #include "apps/skein/ranks.h"
-#include "apps/skein/reproduce/reproduce.h"
+#include "apps/skein/reproduce/mission_study.h"
 #include "skein/base/chart.h"
 #include "skein/base/file.h"
 #include "skein/base/interval.h"
 #include "skein/data/data_source.h"
-#include "skein/mission/sweep.h"
 
 namespace skein::app {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array planners{"guided",
-                              "learned",
-                              "beam",
-                              "myopic",
-                              "sequential_best",
-                              "nearest_best",
-                              "threshold_nearest_best",
-                              "sequential",
-                              "nearest",
-                              "threshold_nearest",
-                              "random"};
-constexpr std::array offloaders{"newton", "worker_selection", "algorithm_1", "greedy", "maximum_processing"};
-
-// Every planner with the optimizer, every offloader under the scenario's planner, and both of the simplest.
-SweepGrid cells_of(const Scenario& scenario, std::size_t seeds) {
-  SweepGrid grid{.keys = {"planning.planner", "offloading.method"}, .cells = {}, .seeds = {}};
-  const auto add = [&](const std::string& planner, const std::string& offloader) {
-    const std::vector<std::string> cell{planner, offloader};
-    if (std::ranges::find(grid.cells, cell) == grid.cells.end()) {
-      grid.cells.push_back(cell);
-    }
-  };
-  for (const char* planner : planners) {
-    add(planner, "newton");
-  }
-  for (const char* offloader : offloaders) {
-    add(scenario.planning.planner, offloader);
-  }
-  add("sequential", "greedy");
-  for (std::size_t i = 0; i < seeds; ++i) {
-    grid.seeds.push_back(scenario.run.seed + i);
-  }
-  return grid;
-}
-
 struct Column {
   const char* title;
-  std::vector<std::string> names;  // of the summary, added up
+  const char* number;  // of the summary
   double factor;
   int digits;
 };
 
-const std::vector<Column>& columns() {
-  static const std::vector<Column> list{
-      {"accuracy (%)", {"mean_accuracy_percent"}, 1.0, 1},
-      {"worst (%)", {"worst_cluster_accuracy_percent"}, 1.0, 1},
-      {"end (%)", {"last_accuracy_percent"}, 1.0, 1},
-      {"reward", {"mean_reward"}, 1.0, 0},
-      {"energy (kJ)", {"energy_J"}, 1e-3, 0},
-      {"hovering", {"energy_by_kind.hovering_J"}, 1e-3, 0},
-      {"trips", {"energy_by_kind.access_point_trips_J"}, 1e-3, 0},
-      {"travel", {"energy_by_kind.travel_J"}, 1e-3, 0},
-      {"processing (J)", {"energy_by_kind.processing_J"}, 1.0, 2},
-      {"radio (J)",
-       {"energy_by_kind.data_transmission_J", "energy_by_kind.relay_J", "energy_by_kind.model_upload_J",
-        "energy_by_kind.model_broadcast_J"},
-       1.0,
-       1},
-      {"recharges", {"recharges"}, 1.0, 1},
-      {"flown (km)", {"distance_m"}, 1e-3, 1},
-  };
-  return list;
-}
+constexpr Column accuracy{"accuracy (%)", "mean_accuracy_percent", 1.0, 1};
+constexpr Column worst{"worst cluster (%)", "worst_cluster_accuracy_percent", 1.0, 1};
+constexpr Column oracle{"oracle (%)", "oracle_accuracy_percent", 1.0, 1};
+constexpr Column energy{"energy (kJ)", "energy_J", 1e-3, 0};
+constexpr std::array parts_of_energy{Column{"travel", "energy_by_kind.travel_J", 1e-3, 0},
+                                     Column{"trips", "energy_by_kind.access_point_trips_J", 1e-3, 0},
+                                     Column{"hovering", "energy_by_kind.hovering_J", 1e-3, 0},
+                                     Column{"take-offs", "energy_by_kind.take_off_J", 1e-3, 0},
+                                     Column{"landed", "energy_by_kind.landed_J", 1e-3, 0}};
+constexpr Column visits{"visits", "visits", 1.0, 0};
 
-std::vector<double> values_of(const SweepTable& table, std::size_t cell, const Column& column) {
-  std::vector<double> sums;
-  for (const std::string& name : column.names) {
-    const std::vector<double> values = table.values(cell, name);
-    sums.resize(values.size(), 0.0);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      sums[i] += column.factor * values[i];
+// What has come of a row.
+struct FlownRow {
+  const MissionRow* row;
+  SweepTable table;
+
+  [[nodiscard]] std::vector<double> values(const Column& column) const {
+    std::vector<double> values = table.values(0, column.number);
+    for (double& value : values) {
+      value *= column.factor;
     }
+    return values;
   }
-  return sums;
+  [[nodiscard]] std::optional<MeanInterval> mean(const Column& column) const {
+    const std::vector<double> all = values(column);
+    return all.empty() ? std::nullopt : std::optional(mean_interval(all));
+  }
+};
+
+std::string text_of(const std::optional<MeanInterval>& mean, int digits) {
+  return mean ? fmt::format("{:.{}f}", mean->mean, digits) : "-";
 }
 
-double mean(const SweepTable& table, std::size_t cell, const Column& column) {
-  const std::vector<double> values = values_of(table, cell, column);
-  return values.empty() ? 0.0 : mean_interval(values).mean;
+std::string interval_of(const std::optional<MeanInterval>& mean, int digits) {
+  return mean && mean->half_width > 0.0
+             ? fmt::format("{:.{}f} +- {:.{}f}", mean->mean, digits, mean->half_width, digits)
+             : text_of(mean, digits);
 }
 
-std::string table_of(const SweepTable& table) {
-  std::vector<std::vector<std::string>> rows{{"planner", "offloader"}};
-  for (const Column& column : columns()) {
-    rows.front().emplace_back(column.title);
+std::string range_of(const std::vector<double>& values, int digits) {
+  if (values.empty()) {
+    return "-";
   }
-  for (std::size_t cell = 0; cell < table.grid.cells.size(); ++cell) {
-    std::vector<std::string>& row = rows.emplace_back(table.grid.cells[cell]);
-    for (const Column& column : columns()) {
-      const std::vector<double> values = values_of(table, cell, column);
-      if (values.empty()) {
-        row.emplace_back("-");
-        continue;
-      }
-      const MeanInterval m = mean_interval(values);
-      row.push_back(values.size() > 1
-                        ? fmt::format("{:.{}f} +- {:.{}f}", m.mean, column.digits, m.deviation, column.digits)
-                        : fmt::format("{:.{}f}", m.mean, column.digits));
+  const auto [least, most] = std::ranges::minmax(values);
+  return fmt::format("{:.{}f} to {:.{}f}", least, digits, most, digits);
+}
+
+// Seed by seed, what the first row has more.
+std::optional<MeanInterval> lead(const FlownRow& first, const FlownRow& other, const Column& column) {
+  std::vector<double> lead = first.values(column);
+  const std::vector<double> theirs = other.values(column);
+  if (lead.empty() || lead.size() != theirs.size()) {
+    return std::nullopt;
+  }
+  for (std::size_t i = 0; i < lead.size(); ++i) {
+    lead[i] -= theirs[i];
+  }
+  return mean_interval(lead);
+}
+
+std::string table_of(const std::vector<FlownRow>& rows) {
+  std::vector<std::vector<std::string>> lines{{"mission", accuracy.title, "over seeds", worst.title,
+                                               "over seeds", energy.title, "the first row's lead (points)",
+                                               "its energy"}};
+  for (const Column& part : parts_of_energy) {
+    lines.front().emplace_back(part.title);
+  }
+  lines.front().emplace_back(visits.title);
+  for (const FlownRow& row : rows) {
+    std::vector<std::string>& line = lines.emplace_back();
+    line = {row.row->name,
+            interval_of(row.mean(accuracy), 1),
+            range_of(row.values(accuracy), 1),
+            text_of(row.mean(worst), 1),
+            range_of(row.values(worst), 1),
+            interval_of(row.mean(energy), 0),
+            "",
+            ""};
+    if (&row != &rows.front() && row.mean(energy) && rows.front().mean(energy)) {
+      line[6] = interval_of(lead(rows.front(), row, accuracy), 1);
+      line[7] = fmt::format("x {:.3g}", rows.front().mean(energy)->mean / row.mean(energy)->mean);
     }
+    for (const Column& part : parts_of_energy) {
+      line.push_back(text_of(row.mean(part), part.digits));
+    }
+    line.push_back(text_of(row.mean(visits), visits.digits));
   }
-  return markdown_table(rows);
+  return markdown_table(lines);
 }
 
-std::string picture(const SweepTable& table) {
-  XyChart both{.title = "What a mission's energy buys, mean over seeds",
+std::string picture_of(const MissionPart& part, const std::vector<FlownRow>& rows) {
+  XyChart both{.title = part.title + ": mean over seeds",
                .x_label = "energy (kJ)",
                .y_label = "accuracy, mean over clusters and time (%)",
-               .series = {{.title = "planners, with newton", .points = {}, .style = XySeries::Style::dots},
-                          {.title = "other offloaders", .points = {}, .style = XySeries::Style::dots}}};
-  BarChart energy{.title = "Energy by kind",
-                  .label = "energy (kJ)",
-                  .names = {},
-                  .parts = {"hovering", "trips to access points", "travel"},
-                  .lengths = {}};
-  const auto& list = columns();
-  for (std::size_t cell = 0; cell < table.grid.cells.size(); ++cell) {
-    if (values_of(table, cell, list[0]).empty()) {
+               .series = {{.title = "", .points = {}, .style = XySeries::Style::dots}}};
+  BarChart kinds{.title = "Energy by kind", .label = "energy (kJ)", .names = {}, .parts = {}, .lengths = {}};
+  for (const Column& kind : parts_of_energy) {
+    kinds.parts.emplace_back(kind.title);
+  }
+  for (const FlownRow& row : rows) {
+    if (!row.mean(accuracy)) {
       continue;
     }
-    const std::vector<std::string>& names = table.grid.cells[cell];
-    XySeries& series = both.series[names[1] == "newton" ? 0 : 1];
-    series.points.push_back({mean(table, cell, list[4]), mean(table, cell, list[0])});
-    series.labels.push_back(names[1] == "newton" ? names[0] : names[0] + ", " + names[1]);
-    energy.names.push_back(names[0] + ", " + names[1]);
-    energy.lengths.push_back(
-        {mean(table, cell, list[5]), mean(table, cell, list[6]), mean(table, cell, list[7])});
+    both.series.front().points.push_back({row.mean(energy)->mean, row.mean(accuracy)->mean});
+    both.series.front().labels.push_back(row.row->name);
+    kinds.names.push_back(row.row->name);
+    std::vector<double>& lengths = kinds.lengths.emplace_back();
+    for (const Column& kind : parts_of_energy) {
+      lengths.push_back(row.mean(kind)->mean);
+    }
   }
-  return charts_svg({both, energy});
+  return charts_svg({both, kinds});
 }
 
-// The question that the study is for.
-std::string verdict(const SweepTable& table, const Scenario& scenario) {
-  const auto cell_of = [&](const std::string& planner, const std::string& offloader) {
-    return static_cast<std::size_t>(
-        std::ranges::find(table.grid.cells, std::vector<std::string>{planner, offloader}) -
-        table.grid.cells.begin());
-  };
-  const std::size_t ours = cell_of(scenario.planning.planner, "newton");
-  const std::size_t simplest = cell_of("sequential", "greedy");
-  if (values_of(table, ours, columns()[0]).empty() || values_of(table, simplest, columns()[0]).empty()) {
-    return "";
+Sweep sweep_of(const MissionRow& row, const ReproduceOptions& options, const fs::path& directory) {
+  Sweep sweep{.base = {.file = (scenario_directory() / row.scenario).string(), .settings = row.settings},
+              .grid = {.keys = {}, .cells = {{}}, .seeds = {}},
+              .directory = directory};
+  if (options.quick) {
+    sweep.base.settings.insert(sweep.base.settings.end(), {"run.sequences=4", "planning.learner.steps=1000"});
   }
-  return fmt::format(
-      "The scenario's planner ({}) with newton against the sequential heuristic with greedy offloading: "
-      "accuracy {:+.1f} points, energy {:+.0f} kJ.\n\n",
-      scenario.planning.planner, mean(table, ours, columns()[0]) - mean(table, simplest, columns()[0]),
-      mean(table, ours, columns()[4]) - mean(table, simplest, columns()[4]));
+  sweep.base.settings.insert(sweep.base.settings.end(), options.common.settings.begin(),
+                             options.common.settings.end());
+  // Settings were chosen on seeds 1 to 3.
+  constexpr std::size_t first_seed = 101;
+  const std::size_t seeds = options.seeds > 0 ? options.seeds : options.quick ? 1 : 5;
+  for (std::size_t i = 0; i < seeds; ++i) {
+    sweep.grid.seeds.push_back(first_seed + i);
+  }
+  require_data(load_scenario(sweep.source_of(0)).data.source);
+  return sweep;
+}
+
+std::string folder_of(std::string name) {
+  std::ranges::replace_if(
+      name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '-');
+  return name;
 }
 
 }  // namespace
 
-fs::path reproduce_mission(const ReproduceOptions& options) {
-  CommonOptions common = options.common;
-  if (common.scenario.empty()) {
-    common.scenario = (scenario_directory() / "paper" / "mission.toml").string();
-  }
-  Sweep sweep{.base = source_of(common), .grid = {}, .directory = {}};
-  if (options.quick) {
-    sweep.base.settings.insert(sweep.base.settings.begin(),
-                               {"run.sequences=4", "planning.learner.steps=1000"});
-  }
-  const Scenario scenario = load_scenario(sweep.base);
-  require_data(scenario.data.source);
-  sweep.grid = cells_of(scenario, options.seeds > 0 ? options.seeds : options.quick ? 1 : 5);
-  const fs::path out =
-      options.common.out.empty() ? fs::path("runs") / "reproduce" / "mission" : fs::path(options.common.out);
-  sweep.directory = out / (options.quick ? "quick" : "full");
-  start_sweep(sweep, crew());
-  {
-    Progress progress(options.common, "reproduce");
-    run_points(sweep, options.common.threads, crew(),
-               [&](double fraction) { progress.show("missions", fraction); });
-  }
-  if (!crew().is_first()) {
-    return sweep.directory;
-  }
-  const SweepTable table = collect_sweep(sweep.directory);
-  write_table(table);
-  write_file(sweep.directory / "mission.svg", picture(table));
-  std::string text = fmt::format(
-      "# Planners and offloaders, end to end\n\nThe mission \"{}\", {} training sequences, {} seeds: mean +- "
-      "standard deviation. Accuracy of the clusters' models on their data, averaged over clusters and "
-      "simulated time; of the worst cluster; at the end.\n\n{}\n{}",
-      scenario.run.name, scenario.run.sequences, sweep.grid.seeds.size(), table_of(table),
-      verdict(table, scenario));
+std::string failures_of(const SweepTable& table) {
+  std::string text;
   for (std::size_t point = 0; point < table.points.size(); ++point) {
     if (table.points[point].status != PointStatus::finished) {
-      text += fmt::format("- {}: {}: {}\n", table.grid.place_of(point).string(),
+      text += fmt::format("- {}: {}: {}\n", (table.directory / table.grid.place_of(point)).string(),
                           to_string(table.points[point].status), table.points[point].message);
+      answer_no();
     }
   }
-  write_file(sweep.directory / "report.md", text);
+  return text;
+}
+
+std::string reproduce_mission_part(const MissionPart& part, const ReproduceOptions& options,
+                                   const fs::path& directory) {
+  std::vector<Sweep> sweeps;
+  for (const MissionRow& row : part.rows) {
+    sweeps.push_back(sweep_of(row, options, directory / folder_of(row.name)));
+  }
+  for (const Sweep& sweep : sweeps) {
+    start_sweep(sweep, crew());
+  }
+  {
+    Progress progress(options.common, "reproduce");
+    run_points(sweeps, options.common.threads, crew(),
+               [&](double fraction) { progress.show(part.name, fraction); });
+  }
+  if (!crew().is_first()) {
+    return "";
+  }
+  std::vector<FlownRow> rows;
+  std::string failures;
+  for (std::size_t i = 0; i < sweeps.size(); ++i) {
+    rows.push_back({&part.rows[i], collect_sweep(sweeps[i].directory)});
+    write_table(rows.back().table);
+    failures += failures_of(rows.back().table);
+  }
+  write_file(directory / (part.name + ".svg"), picture_of(part, rows));
+  const std::size_t seeds = sweeps.front().grid.seeds.size();
+  std::string text = fmt::format(
+      "## {}\n\n{} {} seeds from {} on, on which nothing was tuned: mean with its 95 % "
+      "interval.\n\n{}",
+      part.title, part.about, seeds, sweeps.front().grid.seeds.front(), table_of(rows));
+  for (const FlownRow& row : rows) {
+    if (row.mean(oracle)) {
+      text += fmt::format("\nAn oracle beside \"{}\" has {} %.\n", row.row->name,
+                          interval_of(row.mean(oracle), 1));
+    }
+  }
+  return text + failures;
+}
+
+fs::path reproduce_mission(const ReproduceOptions& options) {
+  const fs::path out =
+      options.common.out.empty() ? fs::path("runs") / "reproduce" / "mission" : fs::path(options.common.out);
+  const fs::path directory = out / (options.quick ? "quick" : "full");
+  std::string text = "# Whole missions\n";
+  const bool own_scenario = !options.common.scenario.empty();
+  const auto wanted = [&](const std::string& name) {
+    return options.parts.empty() ? !own_scenario || name == mission_blocks
+                                 : std::ranges::find(options.parts, name) != options.parts.end();
+  };
+  for (const MissionPart& part : mission_parts()) {
+    if (wanted(part.name)) {
+      text += "\n" + reproduce_mission_part(part, options, directory / part.name);
+    }
+  }
+  if (wanted(mission_blocks)) {
+    text += "\n" + reproduce_mission_blocks(options, own_scenario ? directory : directory / mission_blocks);
+  }
+  if (!crew().is_first()) {
+    return directory;
+  }
+  write_file(directory / "report.md", text);
   if (options.common.talks()) {
-    fmt::print("{}Wrote report.md, sweep.csv, mission.svg and a directory per mission to {}\n\n", text,
-               sweep.directory.string());
+    fmt::print(
+        "{}\nWrote report.md, and tables, a picture and a directory per mission of each part to {}\n\n", text,
+        directory.string());
   }
-  if (table.count(PointStatus::finished) < table.points.size()) {
-    answer_no();
-  }
-  return sweep.directory;
+  return directory;
 }
 
 }  // namespace skein::app

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/skein/ranks.h"
+#include "apps/skein/reproduce/mission_study.h"
 #include "skein/base/digest.h"
 #include "skein/base/file.h"
 #include "skein/data/data_file.h"
@@ -282,14 +283,20 @@ void add_planning(Command& command) {
 void add_mission(Command& command) {
   auto options = std::make_shared<ReproduceOptions>();
   Command* mission = command.add_subcommand(
-      "mission", "The same mission under every planner and every offloader, over several seeds");
+      "mission",
+      "Whole missions over several seeds: our policy, a tuned baseline, the paper's; what each lever brings; "
+      "other drift and data; every planner and offloader. Of a scenario: these");
   add_scenario(*mission, options->common);
+  mission
+      ->add_option("--part", options->parts,
+                   fmt::format("{}; without one, all", fmt::join(mission_part_names(), ", ")))
+      ->check(one_of(mission_part_names()));
   mission->add_flag("--quick", options->quick,
                     "Minutes instead of hours: 4 training sequences, less training of planners");
   mission->add_option("--seeds", options->seeds, "So many seeds; default 5, with --quick 1")
       ->type_name("N")
       ->check(within(1, 100));
-  add_common_options(*mission, options->common, "skein reproduce mission --seeds 3");
+  add_common_options(*mission, options->common, "skein reproduce mission --part policies --seeds 3");
   mission->callback([options] { announce(options->common, {reproduce_mission(*options) / report_file}); });
 }
 

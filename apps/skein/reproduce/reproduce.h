@@ -83,7 +83,7 @@ std::string reproduce_offloading(const ReproduceOptions& options, const std::fil
 // The paper's planning study: everything into one directory, which is returned.
 std::filesystem::path reproduce_planning(const ReproduceOptions& options);
 
-// The same mission under every planner and every offloader; likewise.
+// Whole missions: see mission_study.h; likewise.
 std::filesystem::path reproduce_mission(const ReproduceOptions& options);
 
 // What docs/results.md has from other commands: each is run, and what it prints is kept; likewise.

@@ -1,0 +1,145 @@
+// What is flown in the study of whole missions.
+
+#include <algorithm>
+
+#include "apps/skein/reproduce/mission_study.h"
+
+namespace skein::app {
+namespace {
+
+using Settings = std::vector<std::string>;
+
+const std::string paper = "paper/mission.toml";
+const std::string tuned = "paper/tuned.toml";
+const std::string joined = "paper/joined.toml";
+const std::string pairs = "paper/pairs.toml";
+const std::string believable = "default.toml";
+
+Settings operator+(Settings first, const Settings& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+const Settings with_oracle{"run.oracle=true"};
+
+MissionPart policies() {
+  return {
+      .name = "policies",
+      .title = "Whole missions in the paper's energy model",
+      .about =
+          "Fashion-MNIST with drifting labels, 8 clusters. Sequences of the paper's policy take as long as "
+          "they take, 20 of them; the others end after 3.1 hours, with as much drift.",
+      .rows = {{"joined, 4 pairs", pairs, with_oracle},
+               {"joined, the paper's 20 UAVs", joined},
+               {"joined, 4 pairs, S.H. with best timing", pairs, {"planning.planner=sequential_best"}},
+               {"tuned baseline", tuned},
+               {"the paper's policy", paper, {"planning.planner=beam"}},
+               {"the paper's policy, guided planner", paper}}};
+}
+
+MissionPart believable_world() {
+  return {.name = "believable",
+          .title = "Whole missions in a believable world",
+          .about =
+              "Quadrotors with companion computers (docs/profiles.md), sizes of the network and the data, 3 "
+              "hours.",
+          .rows = {{"the default mission", believable, with_oracle},
+                   {"the paper's 20 UAVs",
+                    believable,
+                    {"swarms.count=3", "swarms.types.worker.count={uniform=[3,5]}",
+                     "swarms.types.coordinator.count={uniform=[1,2]}"}},
+                   {"the paper's policy", "paper/policy.toml"}}};
+}
+
+// Each taken away alone.
+MissionPart levers() {
+  const Settings bound{"offloading.time=limit",
+                       "offloading.learning_term=bound",
+                       "offloading.constants=given",
+                       "offloading.learning_weight=0.9",
+                       "offloading.method=newton",
+                       "offloading.local_time_s=5",
+                       "learning.bound.gradient_bound=10",
+                       "learning.bound.gradient_lipschitz=0.25",
+                       "learning.bound.meta_lipschitz=1",
+                       "learning.bound.gradient_variance=5",
+                       "learning.bound.hessian_variance=5"};
+  const Settings short_visits{"planning.durations=[16]", "planning.local_periods=[2]",
+                              "planning.global_periods=[4]"};
+  return {.name = "levers",
+          .title = "What each lever brings",
+          .about = "The first row has all of them; each other row is without one.",
+          .rows = {{"all", pairs},
+                   {"leaders fly all the way", pairs, {"world.access_points.way=fly"}},
+                   {"time is limited, not priced", pairs, {"offloading.time=limit"}},
+                   {"the paper's P: limited time, bounds", pairs, bound},
+                   {"16 steps a visit, 2 between aggregations", pairs, short_visits},
+                   {"no label shift", pairs, {"learning.label_shift=0"}},
+                   {"one step at the hand-over", pairs, {"learning.personal_steps=1"}},
+                   {"hand-over on all points", pairs, {"learning.personal_newest=0"}},
+                   {"swarms begin together", pairs, {"planning.start=together"}},
+                   {"who waits hovers", pairs, {"planning.waiting=hover"}},
+                   {"no waiting between sequences", pairs, {"planning.cycle_s=0"}},
+                   {"H-FL as trainer", pairs, {"learning.algorithm=h_fl", "learning.step=0.1"}}}};
+}
+
+// Drift of the features instead of the labels, and other data; rates by the hour and by the sequence of 561
+// s.
+MissionPart drifts() {
+  struct World {
+    std::string name;
+    Settings by_hour;
+    Settings by_sequence;
+  };
+  const Settings still{"drift.label_mix.start=0"};
+  const auto feature = [&](const std::string& key, double an_hour) {
+    const auto rate = [&](double value) {
+      return still + Settings{"drift." + key + ".start={uniform=[0," + std::to_string(value) + "]}"};
+    };
+    return std::pair{rate(an_hour), rate(an_hour * 561.0 / 3600.0)};
+  };
+  const auto rotation = feature("rotation_deg", 20.0);
+  const auto noise = feature("noise", 0.1);
+  const Settings brighter_by_hour = still + Settings{"drift.brightness.start={uniform=[0.7,1.0]}"};
+  const Settings brighter_by_sequence = still + Settings{"drift.brightness.start={uniform=[0.946,1.0]}"};
+  const Settings mnist{"data.source=mnist"};
+  const Settings cifar{"data.source=cifar10", "learning.network.preset=automatic"};
+  const std::vector<World> worlds{{"rotation", rotation.first, rotation.second},
+                                  {"noise", noise.first, noise.second},
+                                  {"brightness", brighter_by_hour, brighter_by_sequence},
+                                  {"MNIST", mnist, mnist},
+                                  {"CIFAR-10", cifar, cifar}};
+  MissionPart part{
+      .name = "drift",
+      .title = "Other drift, other data",
+      .about =
+          "Up to 20 degrees, 0.1 of full scale of noise, a factor of 0.7 an hour, labels still; MNIST "
+          "and CIFAR-10 with drifting labels. Each with our policy, the tuned baseline and the "
+          "paper's policy.",
+      .rows = {}};
+  for (const World& world : worlds) {
+    part.rows.push_back({world.name + ": joined, 4 pairs", pairs, world.by_hour});
+    part.rows.push_back({world.name + ": tuned baseline", tuned, world.by_sequence});
+    part.rows.push_back(
+        {world.name + ": the paper's policy", paper, world.by_sequence + Settings{"planning.planner=beam"}});
+  }
+  return part;
+}
+
+}  // namespace
+
+const std::vector<MissionPart>& mission_parts() {
+  static const std::vector<MissionPart> parts{policies(), believable_world(), levers(), drifts()};
+  return parts;
+}
+
+std::vector<std::string> mission_part_names() {
+  std::vector<std::string> names;
+  for (const MissionPart& part : mission_parts()) {
+    names.push_back(part.name);
+  }
+  names.emplace_back(mission_blocks);
+  return names;
+}
+
+}  // namespace skein::app
