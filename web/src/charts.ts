@@ -116,7 +116,7 @@ export function chartsOf(mission: Mission, selected: { swarm: number | null; clu
   const rows = [...world.clusters.map((_, i) => siteName(world, i)), ...world.stations.map((s) => s.name)];
   const bars: Bar[] = [];
   mission.legs.forEach((legs, u) =>
-    legs.forEach((leg) =>
+    legs.filter((leg) => leg.arrival < leg.end).forEach((leg) =>
       bars.push({
         row: leg.to,
         from: leg.arrival,

@@ -119,7 +119,7 @@ export class MissionMap extends MapCanvas {
         const leg = legs[s];
         if (leg.from === leg.to) continue;
         const [from, to] = [sitePosition(mission.world, leg.from), sitePosition(mission.world, leg.to)];
-        const share = s < sequence ? 1 : progress(leg.start, leg.arrival, time);
+        const share = progress(leg.start, leg.arrival, time);
         c.globalAlpha = 0.5 * (1 - (sequence - s) / (trailLegs + 1));
         c.beginPath();
         c.moveTo(this.x(from[0]), this.y(from[1]));
@@ -289,7 +289,7 @@ export class MissionMap extends MapCanvas {
       if (leg.does === 'nothing') this.context.globalAlpha = 0.35;
       if (leg.does === 'train' && flown >= 1) this.drawRound(mission, swarm, leg, places, time, tone);
       this.drawUavs(mission, swarm, places, tone);
-      this.drawName(mission, swarm, places, time, sequence, tone, leg.does !== 'recharge' || flown < 1);
+      this.drawName(mission, swarm, places, time, sequence, tone, (leg.does !== 'recharge' && leg.does !== 'rest') || flown < 1);
       this.context.globalAlpha = 1;
     });
   }

@@ -46,13 +46,13 @@ export interface Round {
 // A swarm in a training sequence.
 export interface Leg {
   sequence: number;
-  start: number; // s
-  arrival: number;
+  start: number; // s: when it leaves; before the sequence's start if it was under way then
+  arrival: number; // after the sequence's end if it still is then
   finished: number;
   end: number;
   from: number; // sites: clusters, then stations
   to: number;
-  does: 'train' | 'recharge' | 'nothing'; // there; nothing: no UAV is left that could lead
+  does: 'train' | 'recharge' | 'rest' | 'nothing'; // there; nothing: no UAV is left that could lead
   culprit: string; // why it could not train, if so
   leastBattery: number; // J, at the end; NaN if no UAV is left
   objective: number;
@@ -160,6 +160,8 @@ export function batteryAt(mission: Mission, uav: number, time: number, sequence:
 export function activity(world: World, leg: Leg, time: number): string {
   const place = siteName(world, leg.to);
   if (leg.does === 'nothing') return 'has no UAV left that could lead';
+  if (leg.does === 'rest') return `rests at ${place}`;
+  if (time < leg.start) return `waits to fly to ${place}`;
   if (time < leg.arrival) return `flies to ${place}, to ${leg.does}`;
   if (leg.does === 'recharge') return `recharges at ${place}`;
   if (leg.culprit && leg.rounds.length === 0) return `cannot train above ${place}: ${leg.culprit}`;

@@ -307,7 +307,8 @@ export class MissionPage {
     const share = span > 0 ? Math.min(1, (time - m.start[s]) / span) : 1;
     const energy = spent(s - 1) + (spent(s) - spent(s - 1)) * share;
     const lost = m.legs.filter((legs) => legs[s].does === 'nothing').length;
-    const flying = m.legs.filter((legs) => legs[s].does !== 'nothing' && time < legs[s].arrival).length;
+    const resting = m.legs.filter(({ [s]: leg }) => leg.does === 'rest' || (leg.does !== 'nothing' && time < leg.start)).length;
+    const flying = m.legs.filter(({ [s]: leg }) => leg.does !== 'nothing' && time >= leg.start && time < leg.arrival).length;
     const charging = m.legs.filter((legs) => legs[s].does === 'recharge' && time >= legs[s].arrival).length;
     const items: [string, string][] = [
       ['Accuracy, mean', `${mean(accuracies).toFixed(1)} %`],
@@ -315,7 +316,7 @@ export class MissionPage {
       ['Age, mean', `${mean(ages).toFixed(2)} seq`],
       ['Energy so far', `${number(energy / 1e3, 4)} kJ`],
       ['Least battery above its threshold', `${number(least / 1e3)} kJ, ${m.world.uavs[whose].role} ${whose + 1}`],
-      ['Swarms', `${flying} fly, ${m.legs.length - flying - charging - lost} train, ${charging} recharge${lost > 0 ? `, ${lost} lost` : ''}`],
+      ['Swarms', `${flying} fly, ${m.legs.length - flying - charging - resting - lost} train, ${charging} recharge${resting > 0 ? `, ${resting} rest` : ''}${lost > 0 ? `, ${lost} lost` : ''}`],
     ];
     if (this.now.childElementCount !== items.length) {
       replace(this.now, ...items.map(([name]) => h('div', {}, h('dt', {}, name), h('dd', {}))));

@@ -168,16 +168,21 @@ function readLegs(
   if (num === 0) return legs;
   const [from, to] = [swarms.text('from'), swarms.text('to')];
   const [active, arrival, finished] = [swarms.numbers('active'), swarms.numbers('arrival_s'), swarms.numbers('finished_s')];
+  const departs = swarms.has('departs_s') ? swarms.numbers('departs_s') : null;
+  const underWay = swarms.has('under_way') ? swarms.numbers('under_way') : null;
   const culprit = swarms.has('culprit') ? swarms.text('culprit') : null;
   const [battery, objective] = [swarms.numbers('least_battery_J'), swarms.numbers('objective')];
   for (let s = 0; s < num; ++s) {
     for (let u = 0; u < world.swarms.length; ++u) {
       const row = s * world.swarms.length + u;
       const destination = site('swarms.csv', to[row]);
-      const does = active[row] === 1 ? 'train' : destination >= world.clusters.length ? 'recharge' : 'nothing';
+      const isStation = destination >= world.clusters.length;
+      const lost = culprit ? culprit[row] !== '' : true;
+      const trains = active[row] === 1 || (underWay !== null && underWay[row] === 1);
+      const does = isStation ? 'recharge' : trains ? 'train' : lost ? 'nothing' : 'rest';
       legs[u].push({
         sequence: s,
-        start: start[s],
+        start: departs ? departs[row] : start[s],
         arrival: arrival[row],
         finished: finished[row],
         end: ends[s],

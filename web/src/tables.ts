@@ -84,7 +84,7 @@ function soFar(m: Mission): Record<string, unknown> {
     mean_reward: mean(m.reward),
     energy_J: m.energyByKind.reduce((sum, e) => sum + e.joules[m.num - 1], 0),
     visits: m.handedOver.flat().filter(Number.isFinite).length,
-    recharges: m.legs.flat().filter((leg) => leg.does === 'recharge').length,
+    recharges: m.legs.flat().filter((leg) => leg.does === 'recharge' && leg.arrival < leg.end).length,
     duration_s: m.end,
     sequences: m.num,
   };
