@@ -86,6 +86,36 @@ enum class StartChoice {
 };
 constexpr auto names_of(StartChoice) { return names_for<StartChoice>("together", "arrival"); }
 
+// What plans are to bring.
+enum class Objective {
+  reward,           // the paper's
+  price,            // accuracy over time, less energy at its price
+  wanted_accuracy,  // a time mean of accuracy over the mission, with the least energy
+  energy_budget,    // the most accuracy for so much energy in the mission
+};
+constexpr auto names_of(Objective) {
+  return names_for<Objective>("reward", "price", "wanted_accuracy", "energy_budget");
+}
+
+// How schedules of visits are searched.
+enum class ScheduleSearchKind {
+  neighbourhood,  // greedy, then parts are taken out and put back better
+  beam,           // visit after visit
+};
+constexpr auto names_of(ScheduleSearchKind) { return names_for<ScheduleSearchKind>("neighbourhood", "beam"); }
+
+// Of the planner that goes by predicted accuracy and the clock.
+struct HorizonOptions {
+  Objective objective = Objective::reward;
+  double horizon_h = 0.5;  // it schedules visits for so long
+  // What flying must bring at least: percentage points of accuracy of one cluster over an hour, per kJ.
+  double energy_price = 0.1;
+  double wanted_accuracy_percent = 85.0;
+  double energy_budget_kj = 300.0;  // of all UAVs, by the mission's end
+  double most_age_h = 0.0;          // of any cluster's model; 0: any
+  ScheduleSearchKind search = ScheduleSearchKind::neighbourhood;
+};
+
 struct PlanningOptions {
   std::string planner = "guided";
   WaitChoice waiting = WaitChoice::hover;
@@ -107,6 +137,7 @@ struct PlanningOptions {
   std::vector<double> local_periods{1, 2};
   std::vector<double> global_periods{1, 2};
   EstimateOptions estimates{};
+  HorizonOptions horizon{};
   double cycle_s = 0.0;  // least length of a sequence; the first tour of the clusters does not wait
 };
 

@@ -53,8 +53,10 @@ struct Observation {
 };
 
 struct Plan {
-  std::vector<Site> destinations;  // of each swarm, all different; a lost one's is where it is
-  std::vector<bool> active;        // who trains: swarms that go to a cluster
+  // Of each swarm, all different but for those that stay landed; a lost one's is where it is, and one's that
+  // is under way where it flies to.
+  std::vector<Site> destinations;
+  std::vector<bool> active;  // who trains: swarms that go to a cluster
   Timing timing;
   // Of each swarm: seconds that it waits on the ground before it leaves; empty: none does.
   std::vector<double> departures_s{};

@@ -8,6 +8,7 @@
 #include "skein/base/names.h"
 #include "skein/planning/beam.h"
 #include "skein/planning/heuristics.h"
+#include "skein/planning/horizon_planner.h"
 
 namespace skein {
 namespace {
@@ -20,6 +21,7 @@ struct NamedPlanner {
   std::string_view description;
   Training training;
   Maker make;
+  bool by_the_clock = false;
 };
 
 template <Route route, int random_percent, bool best_timing>
@@ -51,6 +53,10 @@ std::unique_ptr<Planner> make_myopic(const EnvironmentPointer& environment, cons
                                      const Agents&) {
   return std::make_unique<MyopicPlanner>(environment);
 }
+std::unique_ptr<Planner> make_horizon(const EnvironmentPointer& environment, const PlanningOptions& options,
+                                      const Agents&) {
+  return std::make_unique<HorizonPlanner>(environment, options.horizon);
+}
 std::unique_ptr<Planner> make_random(const EnvironmentPointer& environment, const PlanningOptions&,
                                      const Agents&) {
   return std::make_unique<RandomPlanner>(environment);
@@ -62,6 +68,8 @@ constexpr std::array planners{
     NamedPlanner{"learned", "recurrent deep Q-learning, greedy", Training::recurrent, make_learned},
     NamedPlanner{"flat", "the published agent: an output per joint plan", Training::flat, make_flat},
     NamedPlanner{"beam", "rolling-horizon beam search", Training::none, make_beam},
+    NamedPlanner{"horizon", "the best accuracy over time for its energy, in missions", Training::none,
+                 make_horizon, true},
     NamedPlanner{"myopic", "the best one-step reward", Training::none, make_myopic},
     NamedPlanner{"sequential", "sequential heuristic, random timing", Training::none,
                  make_heuristic<Route::sequential, 0, false>},
@@ -94,12 +102,19 @@ std::vector<std::string_view> planner_names() { return names_in(planners); }
 
 std::string_view planner_description(std::string_view name) { return find(name).description; }
 Training training_of(std::string_view name) { return find(name).training; }
+bool is_by_the_clock(std::string_view name) { return find(name).by_the_clock; }
 
 PlannerFactory planner_factory(std::string_view name, std::shared_ptr<const Environment> environment,
                                const PlanningOptions& options, const Agents& agents) {
   const NamedPlanner& planner = find(name);
   expect(planner.training != Training::recurrent || agents.recurrent, "this planner needs an agent");
   expect(planner.training != Training::flat || agents.flat, "this planner needs a flat agent");
+  if (planner.by_the_clock && !environment->visits) {
+    throw InputError(InputFault{.key = "planning.planner",
+                                .value = std::string(name),
+                                .message = "goes by predicted accuracy and the clock, which the planner's "
+                                           "environment alone does not have: fly a mission"});
+  }
   return [&planner, environment = std::move(environment), options, agents] {
     return planner.make(environment, options, agents);
   };

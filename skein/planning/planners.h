@@ -20,6 +20,8 @@ std::string_view planner_description(std::string_view name);
 // What a planner has to be trained for, if anything.
 enum class Training { none, recurrent, flat };
 Training training_of(std::string_view name);
+// Whether it goes by predicted accuracy and the mission's clock: it plans missions only.
+bool is_by_the_clock(std::string_view name);
 
 struct Agents {
   std::shared_ptr<const Agent> recurrent{};

@@ -308,6 +308,22 @@ void bind_learner(Fields& f, LearnerOptions& o) {
          "drift that moves does so while it learns, as published; else starts are at any moment of it");
 }
 
+void bind_horizon(Fields& f, HorizonOptions& o) {
+  f.choice("objective", o.objective,
+           "what plans are to bring; all but the paper's reward is for the planner horizon");
+  f.real(
+      "energy_price", o.energy_price, {.low = 0, .high = 1e6},
+      "what flying must bring at least, in percentage points of a cluster's accuracy over an hour, per kJ");
+  f.real("wanted_accuracy_percent", o.wanted_accuracy_percent, {.low = 1, .high = 100},
+         "time mean over the mission that objective wanted_accuracy reaches with the least energy");
+  f.real("energy_budget_kj", o.energy_budget_kj, positive,
+         "of all UAVs by the mission's end, with objective energy_budget");
+  f.real("horizon_h", o.horizon_h, {.low = 0.01, .high = 1000}, "visits are scheduled for so long");
+  f.real("most_age_h", o.most_age_h, {.low = 0, .high = 1e6},
+         "no cluster is to be without a visit for longer; 0: for any time");
+  f.choice("search", o.search, "how the planner horizon searches its schedules");
+}
+
 void bind_planning(Fields& f, PlanningOptions& o) {
   constexpr Range periods{.low = 1, .high = 10000, .whole = true};
   f.name("planner", o.planner, planner_names(), "who decides");
@@ -335,6 +351,7 @@ void bind_planning(Fields& f, PlanningOptions& o) {
   f.reals("global_periods", o.global_periods, periods, "tau^G to choose from");
   f.real("cycle_s", o.cycle_s, {.low = 0, .high = 1e6},
          "least length of a sequence, which swarms await landed; the first tour of the clusters does not");
+  bind_horizon(f, o.horizon);
   f.section("estimates", "What planners get to know of clusters beyond the paper's state.", [&] {
     f.real("held_out", o.estimates.held_out, {.low = 0, .high = 0.5},
            "share of devices' data points that nobody trains on, to measure recalls; 0: no accuracy is "

@@ -1,0 +1,409 @@
+#include "skein/planning/schedule.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace skein {
+
+Schedule::Schedule(std::shared_ptr<const ScheduleProblem> problem)
+    : problem_(std::move(problem)),
+      routes_(problem_->swarms.size()),
+      marks_(problem_->clusters.size()),
+      slots_(problem_->environment->num_stations),
+      worths_(problem_->clusters.size(), 0.0) {
+  const ScheduleProblem& p = *problem_;
+  for (std::size_t u = 0; u < p.swarms.size(); ++u) {
+    const ScheduleProblem::Swarm& swarm = p.swarms[u];
+    if (!swarm.lost && swarm.charging) {
+      slots_[swarm.site - p.clusters.size()].push_back({swarm.arrival_s, swarm.ready_s, u, true});
+    }
+  }
+  for (std::size_t c = 0; c < p.clusters.size(); ++c) {
+    worths_[c] = cluster_worth(c);
+    value_ += worths_[c];
+  }
+  for (std::size_t u = 0; u < p.swarms.size(); ++u) {
+    if (!p.swarms[u].lost) {
+      value_ -= p.price * p.environment->landed_w[u] * std::max(0.0, p.end_s - p.swarms[u].arrival_s);
+      set_route(u, {});
+    }
+  }
+}
+
+double Schedule::accuracy_seconds() const {
+  double sum = 0.0;
+  for (std::size_t c = 0; c < marks_.size(); ++c) {
+    for (std::size_t g = 0; g <= marks_[c].size(); ++g) {
+      const Gap here = gap(c, g);
+      sum += here.path.integral(here.until_s - here.from_s);
+    }
+  }
+  return sum;
+}
+
+double Schedule::energy_j() const {
+  const ScheduleProblem& p = *problem_;
+  double sum = 0.0;
+  for (std::size_t u = 0; u < routes_.size(); ++u) {
+    sum += p.swarms[u].lost ? 0.0
+                            : routes_[u].energy_j +
+                                  p.environment->landed_w[u] * std::max(0.0, p.end_s - p.swarms[u].arrival_s);
+  }
+  return sum;
+}
+
+std::size_t Schedule::num_visits() const {
+  std::size_t sum = 0;
+  for (const Route& route : routes_) {
+    sum += route.stops.size();
+  }
+  return sum;
+}
+
+// Marks after the end of what counts have no length.
+Schedule::Gap Schedule::gap(std::size_t cluster, std::size_t number) const {
+  const ScheduleProblem::Cluster& c = problem_->clusters[cluster];
+  const std::vector<Mark>& marks = marks_[cluster];
+  const double end_s = problem_->end_s;
+  Gap result{.path = c.now, .age_s = c.age_s, .from_s = 0.0, .until_s = end_s};
+  if (number > 0) {
+    const Mark& mark = marks[number - 1];
+    result.path = path_of_visit(mark.accuracy, c.now.loss_per_s);
+    result.age_s = 0.0;
+    result.from_s = std::min(mark.time_s, end_s);
+  }
+  if (number < marks.size()) {
+    result.until_s = std::min(marks[number].time_s, end_s);
+  }
+  return result;
+}
+
+std::size_t Schedule::gap_around(std::size_t cluster, double time_s) const {
+  const std::vector<Mark>& marks = marks_[cluster];
+  std::size_t number = 0;
+  while (number < marks.size() && marks[number].time_s <= time_s) {
+    ++number;
+  }
+  return number;
+}
+
+double Schedule::cluster_worth(std::size_t cluster) const {
+  double sum = 0.0;
+  for (std::size_t g = 0; g <= marks_[cluster].size(); ++g) {
+    const Gap here = gap(cluster, g);
+    sum += problem_->worth(here.path, here.age_s, here.until_s - here.from_s);
+  }
+  return sum;
+}
+
+// Where what is lost by waiting, the accuracy that is missing, is as much as what is won by a model that is
+// younger until the next visit: a - a(f) = loss (until - f).
+double Schedule::best_finish(const Gap& gap, std::size_t cluster, double accuracy) const {
+  const double loss = problem_->clusters[cluster].now.loss_per_s;
+  const double missing = accuracy - gap.path.accuracy;
+  double finish = missing > 0.0 ? gap.from_s : 0.5 * (gap.from_s + gap.until_s);
+  if (loss > 0.0) {
+    finish = 0.5 * (gap.from_s + gap.until_s - missing / loss);
+  }
+  finish = std::max(finish, gap.until_s - problem_->most_age_s);
+  finish = std::min(finish, gap.from_s - gap.age_s + problem_->most_age_s);
+  return std::clamp(finish, gap.from_s, gap.until_s);
+}
+
+double Schedule::gain_in(const Gap& gap, std::size_t cluster, double finish_s, double accuracy) const {
+  const double before = std::clamp(finish_s, gap.from_s, gap.until_s) - gap.from_s;
+  const double whole = gap.until_s - gap.from_s;
+  const AccuracyPath visited = path_of_visit(accuracy, problem_->clusters[cluster].now.loss_per_s);
+  return problem_->worth(gap.path, gap.age_s, before) + problem_->worth(visited, 0.0, whole - before) -
+         problem_->worth(gap.path, gap.age_s, whole);
+}
+
+// The best that a visit brings which is over in [least_s, most_s].
+double Schedule::gain_between(std::size_t cluster, double accuracy, double least_s, double most_s) const {
+  double best = -std::numeric_limits<double>::infinity();
+  for (std::size_t g = gap_around(cluster, least_s); g <= marks_[cluster].size(); ++g) {
+    const Gap here = gap(cluster, g);
+    if (g > 0 && here.from_s > most_s) {
+      break;
+    }
+    const double low = std::max(least_s, here.from_s);
+    const double high = std::max(low, std::min(most_s, here.until_s));
+    const double finish = std::clamp(best_finish(here, cluster, accuracy), low, high);
+    best = std::max(best, gain_in(here, cluster, finish, accuracy));
+  }
+  return best;
+}
+
+// Of the visits from `first` on; as soon as it is above `most`, no more is counted.
+double Schedule::loss_of_delay(std::size_t swarm, std::size_t first, double delay_s, double most) const {
+  const std::vector<Stop>& stops = routes_[swarm].stops;
+  double loss = 0.0;
+  for (std::size_t k = first; k < stops.size() && delay_s > 0.0 && loss <= most; ++k) {
+    if (stops[k].finish_s + delay_s > problem_->last_s) {
+      return std::numeric_limits<double>::infinity();
+    }
+    loss += delay_s * (stops[k].late_rate + problem_->clusters[stops[k].cluster].now.loss_per_s * delay_s);
+    if (k + 1 < stops.size()) {
+      delay_s -= stops[k + 1].start_s - stops[k + 1].leg_s - stops[k].finish_s;
+    }
+  }
+  return loss;
+}
+
+Insertion Schedule::best_insertion(std::size_t swarm, std::size_t cluster) const {
+  const ScheduleProblem& p = *problem_;
+  const Environment& e = *p.environment;
+  const ScheduleProblem::Visit& visit = p.visit(swarm, cluster);
+  Insertion best;
+  if (!visit.possible || p.swarms[swarm].lost) {
+    return best;
+  }
+  const std::vector<Stop>& stops = routes_[swarm].stops;
+  for (std::size_t k = routes_[swarm].num_fixed(); k <= stops.size(); ++k) {
+    const Site from = k > 0 ? stops[k - 1].cluster : p.swarms[swarm].site;
+    const double early = k > 0 ? stops[k - 1].early_s + (stops[k - 1].finish_s - stops[k - 1].start_s)
+                               : p.swarms[swarm].ready_s;
+    double metres = e.distance(from, cluster);
+    const double least = early + metres / e.speed_mps[swarm] + visit.duration_s;
+    double most = p.last_s;
+    if (k < stops.size()) {
+      const Site to = stops[k].station != no_site ? stops[k].station : stops[k].cluster;
+      const double onwards = p.flight_s(swarm, cluster, to);
+      most = stops[k].start_s - (stops[k].leg_s - stops[k].first_flight_s + onwards);
+      metres += e.distance(cluster, to) - e.distance(from, to);
+    } else if (least > most) {
+      continue;
+    }
+    const double busy = metres / e.speed_mps[swarm] + visit.duration_s;
+    double gain = -p.price * (e.metre_j[swarm] * metres + e.takeoff_j[swarm] + visit.energy_j -
+                              e.landed_w[swarm] * busy);
+    gain += gain_between(cluster, visit.accuracy, least, std::max(least, most));
+    if (gain > best.gain && least > most) {
+      gain -= loss_of_delay(swarm, k, least - most, gain - std::max(0.0, best.gain));
+    }
+    if (gain > best.gain) {
+      best = {gain, k};
+    }
+  }
+  return best;
+}
+
+void Schedule::add_mark(std::size_t swarm, const Stop& stop) {
+  const ScheduleProblem::Visit& visit = problem_->visit(swarm, stop.cluster);
+  if (!visit.possible) {
+    return;
+  }
+  std::vector<Mark>& marks = marks_[stop.cluster];
+  const auto place = std::ranges::upper_bound(marks, stop.finish_s, {}, &Mark::time_s);
+  marks.insert(place, {stop.finish_s, visit.accuracy, swarm});
+}
+
+void Schedule::remove_mark(std::size_t swarm, const Stop& stop) {
+  std::vector<Mark>& marks = marks_[stop.cluster];
+  const auto found = std::ranges::find_if(
+      marks, [&](const Mark& mark) { return mark.swarm == swarm && mark.time_s == stop.finish_s; });
+  if (found != marks.end()) {
+    marks.erase(found);
+  }
+}
+
+void Schedule::enter(std::size_t swarm, const Route& route) {
+  for (const Stop& stop : route.stops) {
+    add_mark(swarm, stop);
+    if (stop.station != no_site) {
+      slots_[stop.station - problem_->clusters.size()].push_back(
+          {stop.charge_from_s, stop.charge_until_s, swarm, false});
+    }
+  }
+  value_ -= problem_->price * route.energy_j;
+}
+
+void Schedule::leave(std::size_t swarm, const Route& route) {
+  for (const Stop& stop : route.stops) {
+    remove_mark(swarm, stop);
+    if (stop.station != no_site) {
+      std::erase_if(slots_[stop.station - problem_->clusters.size()],
+                    [&](const Slot& slot) { return slot.swarm == swarm && !slot.fixed; });
+    }
+  }
+  value_ += problem_->price * route.energy_j;
+}
+
+void Schedule::value_clusters(const Route& route) {
+  for (const Stop& stop : route.stops) {
+    const double worth = cluster_worth(stop.cluster);
+    value_ += worth - worths_[stop.cluster];
+    worths_[stop.cluster] = worth;
+  }
+}
+
+bool Schedule::set_route(std::size_t swarm, std::span<const Site> clusters) {
+  Route old = std::move(routes_[swarm]);
+  leave(swarm, old);
+  Route route;
+  if (!simulate(swarm, clusters, route)) {
+    enter(swarm, old);
+    routes_[swarm] = std::move(old);
+    return false;
+  }
+  enter(swarm, route);
+  retime(swarm, route);
+  routes_[swarm] = std::move(route);
+  value_clusters(old);
+  value_clusters(routes_[swarm]);
+  return true;
+}
+
+void Schedule::restore(std::size_t swarm, const Route& route) {
+  const Route now = std::move(routes_[swarm]);
+  leave(swarm, now);
+  routes_[swarm] = route;
+  enter(swarm, route);
+  value_clusters(now);
+  value_clusters(route);
+}
+
+// The first moment from which the station is free for so long.
+double Schedule::free_from(Site station, double from_s, double seconds) const {
+  const std::vector<Slot>& slots = slots_[station - problem_->clusters.size()];
+  bool moved = true;
+  while (moved) {
+    moved = false;
+    for (const Slot& slot : slots) {
+      if (slot.from_s < from_s + seconds && slot.until_s > from_s) {
+        from_s = slot.until_s;
+        moved = true;
+      }
+    }
+  }
+  return from_s;
+}
+
+bool Schedule::by_station(std::size_t swarm, const Place& place, Site cluster, Stop& stop,
+                          double& battery_j) const {
+  const ScheduleProblem& p = *problem_;
+  const Environment& e = *p.environment;
+  const ScheduleProblem::Swarm& own = p.swarms[swarm];
+  const double after_j =
+      own.takeoff_j + p.visit(swarm, cluster).battery_j + p.to_station_j[swarm * e.num_clusters + cluster];
+  bool found = false;
+  for (auto station = static_cast<Site>(e.num_clusters); station < e.num_sites(); ++station) {
+    const double there_j = place.battery_j - e.travel(swarm, place.site, station) - own.takeoff_j;
+    const double full_j = e.capacity_j[swarm] - e.travel(swarm, station, cluster);
+    if (station == place.site || there_j < 0.0 || full_j - after_j < own.least_j) {
+      continue;
+    }
+    const double first_s = p.flight_s(swarm, place.site, station);
+    const double last_s = p.flight_s(swarm, station, cluster);
+    const double charge_s = e.recharge_s[swarm] * (1.0 - there_j / e.capacity_j[swarm]);
+    const double from_s = free_from(station, place.time_s + first_s, charge_s);
+    const double start_s = from_s + charge_s + last_s;
+    if (!found || start_s < stop.early_s) {
+      found = true;
+      const double flying_s = first_s + last_s;
+      stop.station = station;
+      stop.charge_from_s = from_s;
+      stop.charge_until_s = from_s + charge_s;
+      stop.first_flight_s = first_s;
+      stop.last_flight_s = last_s;
+      stop.early_s = start_s;
+      stop.energy_j = e.metre_j[swarm] * (e.distance(place.site, station) + e.distance(station, cluster)) +
+                      2.0 * e.takeoff_j[swarm] - e.landed_w[swarm] * flying_s;
+      battery_j = full_j - own.takeoff_j;
+    }
+  }
+  return found;
+}
+
+// The next visit as early as it can be, by a station if need be.
+bool Schedule::reach(std::size_t swarm, Place& place, Site cluster, Stop& stop) const {
+  const ScheduleProblem& p = *problem_;
+  const Environment& e = *p.environment;
+  const ScheduleProblem::Visit& visit = p.visit(swarm, cluster);
+  const ScheduleProblem::Swarm& own = p.swarms[swarm];
+  if (!visit.possible) {
+    return false;
+  }
+  stop.cluster = cluster;
+  double battery_j = place.battery_j - e.travel(swarm, place.site, cluster) - own.takeoff_j;
+  if (battery_j - visit.battery_j - p.to_station_j[swarm * e.num_clusters + cluster] >= own.least_j) {
+    const double flight_s = p.flight_s(swarm, place.site, cluster);
+    stop.first_flight_s = stop.last_flight_s = flight_s;
+    stop.early_s = place.time_s + flight_s;
+    stop.energy_j = e.metre_j[swarm] * e.distance(place.site, cluster) + e.takeoff_j[swarm] -
+                    e.landed_w[swarm] * flight_s;
+  } else if (!by_station(swarm, place, cluster, stop, battery_j)) {
+    return false;
+  }
+  stop.leg_s = stop.early_s - place.time_s;
+  stop.start_s = stop.early_s;
+  stop.finish_s = stop.start_s + visit.duration_s;
+  stop.energy_j += visit.energy_j - e.landed_w[swarm] * visit.duration_s;
+  place = {cluster, stop.finish_s, battery_j - visit.battery_j};
+  return stop.finish_s <= p.last_s;
+}
+
+bool Schedule::simulate(std::size_t swarm, std::span<const Site> clusters, Route& route) const {
+  const ScheduleProblem& p = *problem_;
+  const ScheduleProblem::Swarm& own = p.swarms[swarm];
+  if (own.lost) {
+    return clusters.empty();
+  }
+  Place place{own.site, own.ready_s, own.battery_j};
+  route.stops.reserve(clusters.size() + 1);
+  if (own.under_way) {
+    const ScheduleProblem::Visit& visit = p.visit(swarm, own.site);
+    const double duration_s = visit.possible ? visit.duration_s : 0.0;
+    Stop& stop = route.stops.emplace_back();
+    stop.cluster = own.site;
+    stop.fixed = true;
+    stop.early_s = stop.start_s = own.ready_s;
+    stop.finish_s = own.ready_s + duration_s;
+    stop.energy_j = visit.possible ? visit.energy_j - p.environment->landed_w[swarm] * duration_s : 0.0;
+    place.time_s = stop.finish_s;
+    place.battery_j -= visit.possible ? visit.battery_j : 0.0;
+  }
+  for (const Site cluster : clusters) {
+    if (!reach(swarm, place, cluster, route.stops.emplace_back())) {
+      return false;
+    }
+  }
+  for (const Stop& stop : route.stops) {
+    route.energy_j += stop.energy_j;
+  }
+  return true;
+}
+
+// Visits are as early as they can be; each, the last one first, moves to when it is worth most, within its
+// slack. Who goes by a station does so at once, so that nobody else's time there changes.
+void Schedule::retime(std::size_t swarm, Route& route) {
+  std::vector<Stop>& stops = route.stops;
+  constexpr int passes = 2;
+  for (int pass = 0; pass < passes; ++pass) {
+    for (std::size_t k = stops.size(); k-- > route.num_fixed();) {
+      Stop& stop = stops[k];
+      const double duration_s = stop.finish_s - stop.start_s;
+      const double least = k > 0 ? stops[k - 1].finish_s + stop.leg_s : stop.early_s;
+      double most = problem_->last_s - duration_s;
+      if (k + 1 < stops.size()) {
+        most = stops[k + 1].station != no_site ? stop.start_s
+                                               : stops[k + 1].start_s - stops[k + 1].leg_s - duration_s;
+      }
+      if (most <= least && pass > 0) {
+        continue;
+      }
+      remove_mark(swarm, stop);
+      const double accuracy = problem_->visit(swarm, stop.cluster).accuracy;
+      const Gap around = gap(stop.cluster, gap_around(stop.cluster, stop.finish_s));
+      const double wanted = best_finish(around, stop.cluster, accuracy);
+      stop.start_s = std::max(least, std::min(wanted - duration_s, most));
+      stop.finish_s = stop.start_s + duration_s;
+      const double kept = around.path.after(std::max(0.0, stop.finish_s - around.from_s));
+      const double loss = problem_->clusters[stop.cluster].now.loss_per_s;
+      stop.late_rate = std::max(0.0, accuracy - kept - loss * std::max(0.0, around.until_s - stop.finish_s));
+      add_mark(swarm, stop);
+    }
+  }
+}
+
+}  // namespace skein
