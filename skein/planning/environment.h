@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "skein/planning/plan.h"
 #include "skein/planning/reward.h"
 #include "skein/planning/tables.h"
+#include "skein/planning/visit_costs.h"
 
 namespace skein {
 
@@ -42,6 +44,14 @@ struct Environment {
   AffineDrift drift;
   double start_age = 1.0;                       // of clusters where no swarm is at the start
   std::vector<std::array<double, 2>> places_m;  // of sites on a map; empty where only distances are known
+
+  // For planners of time, of each swarm of a world; empty where only energies are known.
+  std::vector<double> metre_j;               // a metre of flight, of all its UAVs together
+  std::vector<double> takeoff_j;             // of all together
+  std::vector<double> landed_w;              // on the ground, of all together
+  std::vector<double> speed_mps;             // of its slowest UAV
+  std::vector<double> recharge_s;            // all batteries from empty, at the slowest station
+  std::shared_ptr<const VisitCosts> visits;  // in missions
 
   [[nodiscard]] std::size_t num_sites() const { return num_clusters + num_stations; }
   [[nodiscard]] bool is_station(std::size_t site) const { return site >= num_clusters; }
