@@ -48,8 +48,12 @@ void refuse_impossible(const Environment& environment) {
 Environment build_environment(const Scenario& scenario, const World& world, MissingTables missing,
                               ThreadPool& pool, Crew& crew, FractionListener progress) {
   Environment environment = planning_environment(world, scenario.planning);
-  if (missing == MissingTables::solved && scenario.planning.tables.empty()) {
-    environment.tables = solve_tables(scenario, world, pool, crew, progress);
+  if (missing == MissingTables::solved) {
+    const auto visits = std::make_shared<const SolvedVisits>(scenario, world, environment.tables.timings);
+    if (scenario.planning.tables.empty()) {
+      environment.tables = visits->tables(pool, crew, progress);
+    }
+    environment.visits = visits;
   }
   return environment;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "skein/base/expect.h"
 #include "skein/world/energy.h"
@@ -203,7 +204,7 @@ OffloadingProblem SwarmProblems::problem(const OffloadingSite& site, std::span<c
                                          std::span<const double> batteries) const {
   const Swarm& swarm = world_->swarms.at(site.swarm);
   const LinkConditions conditions = decided_conditions(site, batteries);
-  const SwarmLinks links = swarm_links(*world_, site.swarm, site.cluster, site.sequence, conditions);
+  SwarmLinks links = swarm_links(*world_, site.swarm, site.cluster, site.sequence, conditions);
   const TimeLimits limits = time_limits(site.swarm, site.sequence);
 
   OffloadingInstance p;
@@ -254,6 +255,7 @@ OffloadingProblem SwarmProblems::problem(const OffloadingSite& site, std::span<c
   }
   problem.rounds.assign(site.global_period, p);
   problem.data_stays = priced;
+  problem.links = std::move(links);
   for (std::size_t k = 1; k < problem.rounds.size() && priced; ++k) {
     problem.rounds[k].point_bits = 0.0;
   }

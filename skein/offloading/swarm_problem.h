@@ -63,6 +63,7 @@ struct OffloadingProblem {
   double leader_shortfall = 0.0;  // J
   // What the first local round gathers serves them all: in the others points take no bits.
   bool data_stays = false;
+  SwarmLinks links{};  // that its rates are of
 };
 
 // What all problems of a mission have in common.

@@ -45,13 +45,13 @@ struct Environment {
   double start_age = 1.0;                       // of clusters where no swarm is at the start
   std::vector<std::array<double, 2>> places_m;  // of sites on a map; empty where only distances are known
 
-  // For whoever plans by the clock; empty where only sequences are planned. Of all UAVs of a swarm together.
-  std::shared_ptr<const VisitCosts> visits{};
-  std::vector<double> metre_j{};     // J per metre of flight
-  std::vector<double> takeoff_j{};   // J per take-off
-  std::vector<double> landed_w{};    // W on the ground
-  std::vector<double> speed_mps{};   // of the swarm's slowest UAV
-  std::vector<double> recharge_s{};  // to fill an empty battery at a station
+  // For planners of time, of each swarm of a world; empty where only energies are known.
+  std::vector<double> metre_j;               // a metre of flight, of all its UAVs together
+  std::vector<double> takeoff_j;             // of all together
+  std::vector<double> landed_w;              // on the ground, of all together
+  std::vector<double> speed_mps;             // of its slowest UAV
+  std::vector<double> recharge_s;            // all batteries from empty, at the slowest station
+  std::shared_ptr<const VisitCosts> visits;  // in missions
 
   [[nodiscard]] std::size_t num_sites() const { return num_clusters + num_stations; }
   [[nodiscard]] bool is_station(std::size_t site) const { return site >= num_clusters; }

@@ -3,25 +3,56 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "skein/base/expect.h"
 #include "skein/planning/environment_file.h"
 #include "skein/world/energy.h"
 #include "skein/world/placement.h"
+#include "skein/world/recharging.h"
 
 namespace skein {
 namespace {
 
-// Energy per metre of the swarm's UAV that needs most.
-double joules_per_metre(const World& world, std::size_t swarm) {
+std::span<const Uav> uavs_of(const World& world, const Swarm& swarm) {
+  return {&world.uavs[swarm.leader], swarm.coordinators.end() - swarm.leader};
+}
+
+double joules_per_metre(const Uav& uav) { return uav.propulsion.energy_per_metre(uav.cruise_speed).si(); }
+
+// Of the swarm's UAV that needs most.
+double most_joules_per_metre(const World& world, const Swarm& swarm) {
   double most = 0.0;
-  for (const Uav& uav : world.uavs) {
-    if (uav.swarm == swarm) {
-      most = std::max(most, uav.propulsion.energy_per_metre(uav.cruise_speed).si());
-    }
+  for (const Uav& uav : uavs_of(world, swarm)) {
+    most = std::max(most, joules_per_metre(uav));
   }
   return most;
+}
+
+// What a planner of time needs.
+void add_times(const World& world, Environment& e) {
+  for (const Swarm& swarm : world.swarms) {
+    double metre_j = 0.0;
+    double takeoff_j = 0.0;
+    double landed_w = 0.0;
+    double speed_mps = world.uavs[swarm.leader].cruise_speed.si();
+    double recharge_s = 0.0;
+    for (const Uav& uav : uavs_of(world, swarm)) {
+      metre_j += joules_per_metre(uav);
+      takeoff_j += uav.takeoff.si();
+      landed_w += uav.landed_power.si();
+      speed_mps = std::min(speed_mps, uav.cruise_speed.si());
+      for (const Station& station : world.stations) {
+        recharge_s = std::max(recharge_s, recharge_time(station.charger, uav.battery).si());
+      }
+    }
+    e.metre_j.push_back(metre_j);
+    e.takeoff_j.push_back(takeoff_j);
+    e.landed_w.push_back(landed_w);
+    e.speed_mps.push_back(speed_mps);
+    e.recharge_s.push_back(recharge_s);
+  }
 }
 
 std::string scenario_key(const std::string& key) {
@@ -51,23 +82,22 @@ Environment planning_environment(const World& world, const PlanningOptions& opti
   }
   std::vector<double> loads;
   for (std::size_t u = 0; u < e.num_swarms; ++u) {
-    const double cost = joules_per_metre(world, u);
+    const double cost = most_joules_per_metre(world, world.swarms[u]);
     for (const double distance : e.distance_m) {
       e.travel_j.push_back(distance * cost);
     }
     double capacity = world.uavs[world.swarms[u].leader].battery.si();
     double threshold = 0.0;
-    for (const Uav& uav : world.uavs) {
-      if (uav.swarm == u) {
-        capacity = std::min(capacity, uav.battery.si());
-        threshold = std::max(threshold, uav.battery_threshold.si());
-      }
+    for (const Uav& uav : uavs_of(world, world.swarms[u])) {
+      capacity = std::min(capacity, uav.battery.si());
+      threshold = std::max(threshold, uav.battery_threshold.si());
     }
     e.capacity_j.push_back(capacity);
     e.threshold_j.push_back(threshold);
     // More workers share the work: relative to the paper's mean of 4.
     loads.push_back(4.0 / static_cast<double>(std::max<std::size_t>(1, world.swarms[u].workers.count)));
   }
+  add_times(world, e);
   for (std::size_t c = 0; c < e.num_clusters; ++c) {
     RandomStream start(world.seed, "planning.drift.start", c);
     RandomStream end(world.seed, "planning.drift.end", c);

@@ -14,6 +14,20 @@
 
 namespace skein {
 
+std::size_t kept_points(double share, std::size_t points) {
+  return std::max<std::size_t>(1,
+                               static_cast<std::size_t>(std::llround(share * static_cast<double>(points))));
+}
+
+double personal_iterations(const LearningOptions& learning, double processed, std::size_t points) {
+  const auto steps = static_cast<double>(learning.personal_steps);
+  if ((learning.personal_batch == 0 && learning.personal_newest == 0) || !(processed > 0.0)) {
+    return steps;
+  }
+  const double batch = learning.personal_batch > 0 ? static_cast<double>(learning.personal_batch) : processed;
+  return steps * std::min(batch, static_cast<double>(points)) / processed;
+}
+
 Leader::Leader(const LeaderSetup& setup, LeaderTask task) : setup_(setup), task_(std::move(task)) {
   const Stopwatch watch;
   decisions_ = decide();
@@ -330,8 +344,7 @@ void Leader::keep_newest() {
   }
   const double share = static_cast<double>(each * devices().count) / static_cast<double>(all);
   for (WorkerTask& worker : held_) {
-    const std::size_t count = std::max<std::size_t>(
-        1, static_cast<std::size_t>(std::llround(share * static_cast<double>(worker.samples.size()))));
+    const std::size_t count = kept_points(share, worker.samples.size());
     std::vector<std::size_t> places(worker.samples.size());
     std::iota(places.begin(), places.end(), std::size_t{0});
     std::ranges::stable_sort(places, std::ranges::greater{},
@@ -349,19 +362,11 @@ void Leader::keep_newest() {
 
 std::vector<double> Leader::personal_iterations() const {
   const LearningOptions& learning = setup_.problems->setting().learning;
-  const auto steps = static_cast<double>(learning.personal_steps);
-  std::vector<double> iterations(members().workers.count, steps);
-  if (learning.personal_batch == 0 && learning.personal_newest == 0) {
-    return iterations;
-  }
+  std::vector<double> iterations(members().workers.count, static_cast<double>(learning.personal_steps));
   for (const WorkerTask& worker : held_) {
     const std::size_t j = worker.worker - members().workers.first;
-    const double processed = update_.rounds.back().processed[j];
-    const double batch =
-        learning.personal_batch > 0 ? static_cast<double>(learning.personal_batch) : processed;
-    if (processed > 0.0) {
-      iterations[j] = steps * std::min(batch, static_cast<double>(worker.samples.size())) / processed;
-    }
+    iterations[j] =
+        skein::personal_iterations(learning, update_.rounds.back().processed[j], worker.samples.size());
   }
   return iterations;
 }

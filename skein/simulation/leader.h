@@ -32,6 +32,11 @@ struct LeaderSetup {
   const Offloader* offloader = nullptr;
 };
 
+// Of so many points of a worker, those that it keeps for personalisation by a share of the newest.
+std::size_t kept_points(double share, std::size_t points);
+// The steps of personalisation on kept points, in local iterations that process so many.
+double personal_iterations(const LearningOptions& learning, double processed, std::size_t points);
+
 class Leader {
  public:
   // Decides for all of the task's local rounds.
