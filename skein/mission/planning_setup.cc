@@ -6,8 +6,10 @@
 #include "skein/base/with_file_named.h"
 #include "skein/mission/build.h"
 #include "skein/mission/solved_tables.h"
+#include "skein/planning/choices.h"
 #include "skein/planning/environment_file.h"
 #include "skein/planning/environment_world.h"
+#include "skein/planning/planners.h"
 
 namespace skein {
 namespace {
@@ -49,13 +51,36 @@ Environment build_environment(const Scenario& scenario, const World& world, Miss
                               ThreadPool& pool, Crew& crew, FractionListener progress) {
   Environment environment = planning_environment(world, scenario.planning);
   if (missing == MissingTables::solved) {
-    const auto visits = std::make_shared<const SolvedVisits>(scenario, world, environment.tables.timings);
+    const auto visits = std::make_shared<SolvedVisits>(scenario, world, environment.tables.timings, pool);
     if (scenario.planning.tables.empty()) {
-      environment.tables = visits->tables(pool, crew, progress);
+      // Who learns looks at everything.
+      const bool on_demand = environment.tables.size() > most_eager_entries &&
+                             training_of(scenario.planning.planner) == Training::none;
+      environment.tables =
+          on_demand ? tables_on_demand(visits, crew, progress) : visits->solve_all(crew, progress);
     }
     environment.visits = visits;
   }
   return environment;
+}
+
+void solve_first_choices(const Environment& environment, const World& world) {
+  if (!environment.tables.source) {
+    return;
+  }
+  const StateLayout at(environment);
+  std::vector<Site> starts;
+  for (const Swarm& swarm : world.swarms) {
+    starts.push_back(static_cast<Site>(swarm.start_cluster));
+  }
+  std::vector<double> state(at.size());
+  start_at(environment, starts, state);
+  for (std::size_t c = 0; c < environment.num_clusters; ++c) {
+    state[at.age() + c] = environment.start_age;
+    state[at.drift_sum() + c] = environment.start_age * state[at.drift() + c];
+  }
+  Choices choices;
+  ChoiceFinder(environment).find(state, choices);
 }
 
 std::shared_ptr<const Environment> build_environment(const Scenario& scenario,

@@ -20,9 +20,13 @@ namespace skein {
 // Where tables of what training costs and brings come from if the scenario gives no file of them.
 enum class MissingTables { closed_form, solved };
 
-// Of the scenario's world. Tables that are solved are so by the crew, each part of it with a pool.
+// Of the scenario's world. Tables that are solved are so by the crew, each part of it with a pool; large ones
+// as entries are asked for, with the same numbers, unless the planner learns. The pool must outlive those.
 Environment build_environment(const Scenario& scenario, const World& world, MissingTables missing,
                               ThreadPool& pool, Crew& crew, FractionListener progress);
+
+// Where tables are solved on demand: the entries that a search at a mission's start asks for.
+void solve_first_choices(const Environment& environment, const World& world);
 
 struct EnvironmentOptions {
   std::filesystem::path file{};         // a JSON environment instead of the scenario's world

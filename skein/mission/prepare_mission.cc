@@ -44,6 +44,9 @@ PreparedMission::PreparedMission(const Scenario& scenario, std::shared_ptr<const
       build_environment(scenario_, world_, MissingTables::solved, pool_, crew, progress);
   environment.start_age = environment.reward.age_cap;  // nobody has a model yet
   environment_ = std::make_shared<const Environment>(std::move(environment));
+  if (crew.is_first()) {
+    solve_first_choices(*environment_, world_);
+  }
   faults_ = draw_faults(scenario_.faults, world_, most_sequences(scenario_.run));
   build_leaders();
 }

@@ -22,26 +22,41 @@ namespace skein {
 
 // Visits of a scenario, each solved when it is first asked for; by any thread, and the same whatever was
 // asked before.
-class SolvedVisits final : public VisitCosts {
+class SolvedVisits final : public VisitCosts, public EntrySource {
  public:
-  // Keeps copies of both.
-  SolvedVisits(const Scenario& scenario, const World& world, std::vector<Timing> timings);
+  // Keeps copies of both, but not of the pool.
+  SolvedVisits(const Scenario& scenario, const World& world, std::vector<Timing> timings, ThreadPool& pool);
 
   [[nodiscard]] VisitCost of(std::size_t timing, std::size_t swarm, std::size_t cluster) const override {
-    return visit(timing, swarm, cluster).cost;
+    return visit(tables().index(timing, swarm, cluster)).cost;
   }
-  [[nodiscard]] SolvedVisit visit(std::size_t timing, std::size_t swarm, std::size_t cluster) const;
+  [[nodiscard]] SolvedEntry entry(std::size_t index) const override { return visit(index).entry; }
+  [[nodiscard]] EntryBounds bounds(std::size_t index) const override { return bounds_.at(index); }
+  void prepare(std::span<const std::size_t> indices) const override;
 
   // All of them, for tables in which nothing is left to solve. The crew's first process has them all, each of
   // the others its part only.
-  SolvedTables tables(ThreadPool& pool, Crew& crew, FractionListener progress) const;
+  SolvedTables solve_all(Crew& crew, FractionListener progress) const;
+  // The bounds alone, likewise.
+  void find_bounds(Crew& crew, FractionListener progress);
+
+  // Of which nothing is solved yet.
+  [[nodiscard]] SolvedTables tables() const;
 
  private:
+  struct Place {
+    std::size_t timing, swarm, cluster;
+  };
+  [[nodiscard]] Place place(std::size_t index) const;
+  [[nodiscard]] SolvedVisit visit(std::size_t index) const;
+  [[nodiscard]] const SolvedVisit* known(std::size_t index) const;
   void keep(std::size_t index, const SolvedVisit& visit) const;
 
   Scenario scenario_;
   World world_;
+  ThreadPool* pool_;
   VisitSolver solver_;
+  std::vector<EntryBounds> bounds_;
   // In parts, so that threads rarely wait for each other.
   struct Part {
     std::mutex mutex;
@@ -50,7 +65,13 @@ class SolvedVisits final : public VisitCosts {
   mutable std::array<Part, 64> parts_;
 };
 
-// The tables alone.
+// More entries than these are solved on demand.
+constexpr std::size_t most_eager_entries = 4096;
+// Tables that are solved as entries are asked for; the pool must outlive them.
+SolvedTables tables_on_demand(const std::shared_ptr<SolvedVisits>& visits, Crew& crew,
+                              FractionListener progress);
+
+// The tables alone, all of them.
 SolvedTables solve_tables(const Scenario& scenario, const World& world, ThreadPool& pool, Crew& crew,
                           FractionListener progress);
 

@@ -45,8 +45,8 @@ Surrogate fly_surrogate(const Scenario& scenario) {
         result.recharges += 1.0;
       } else {
         result.visits += 1.0;
-        objectives += e.tables.objective[e.tables.index(timing, u, to)];
-        result.energy_j += sizes[u] * e.tables.training_energy_j[e.tables.index(timing, u, to)];
+        objectives += e.tables.objective_at(e.tables.index(timing, u, to));
+        result.energy_j += sizes[u] * e.tables.training_j_at(e.tables.index(timing, u, to));
       }
       places[u] = to;
     }

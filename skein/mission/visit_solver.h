@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "skein/base/thread_pool.h"
 #include "skein/offloading/swarm_problem.h"
 #include "skein/planning/tables.h"
 #include "skein/planning/visit_costs.h"
@@ -40,19 +42,24 @@ VisitCost visit_cost(const SwarmProblems& problems, const Visit& visit, const Of
 // Scenario and world must outlive it.
 class VisitSolver {
  public:
-  VisitSolver(const Scenario& scenario, const World& world, std::vector<Timing> timings);
+  VisitSolver(const Scenario& scenario, const World& world, std::vector<Timing> timings, ThreadPool& pool);
 
   // A function of the three numbers alone.
   [[nodiscard]] SolvedVisit solve(std::size_t timing, std::size_t swarm, std::size_t cluster) const;
+  // Of what it would find, in closed form.
+  [[nodiscard]] EntryBounds bounds(std::size_t timing, std::size_t swarm, std::size_t cluster) const;
 
   [[nodiscard]] const std::vector<Timing>& timings() const { return timings_; }
   [[nodiscard]] const World& world() const { return world_; }
 
  private:
   [[nodiscard]] Visit visit(std::size_t timing, std::size_t swarm, std::size_t cluster) const;
-  // Of the UAV that is left with least: what hovering, models and trips take is what the budgets lack of the
-  // batteries.
-  [[nodiscard]] double most_energy(const Visit& visit, const OffloadEvaluation& evaluation) const;
+  // Of the UAV that is left with least, with so much in each local round: what hovering, models and trips
+  // take is what the budgets lack of the batteries.
+  [[nodiscard]] double most_energy(const Visit& visit, std::span<const double> uav_energy,
+                                   double round_time) const;
+  // Of each UAV in a local round, whatever is decided.
+  [[nodiscard]] static std::vector<double> most_in_round(const OffloadingInstance& p);
 
   const Scenario& scenario_;
   const World& world_;

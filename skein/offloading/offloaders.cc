@@ -16,6 +16,7 @@ namespace {
 struct NamedOffloader {
   std::string_view name;
   std::unique_ptr<Offloader> (*make)(std::string_view name);
+  bool decides_all_shares = true;
 };
 
 template <OffloadRestrictions (*restrictions)()>
@@ -31,20 +32,27 @@ constexpr std::array offloaders{
     NamedOffloader{"newton", make_newton},          // Newton's method on P itself, from several starts
     NamedOffloader{"algorithm_1", make_condensed},  // the paper's
     // All data spread evenly, at least an even share relayed.
-    NamedOffloader{"greedy", make_restricted<greedy_offloading>},
+    NamedOffloader{"greedy", make_restricted<greedy_offloading>, false},
     // All data spread evenly, all of it processed at full speed.
-    NamedOffloader{"maximum_processing", make_restricted<maximum_processing>},
+    NamedOffloader{"maximum_processing", make_restricted<maximum_processing>, false},
     NamedOffloader{"worker_selection", make_selection},  // which workers to use at all, then newton
 };
+
+const NamedOffloader& find(std::string_view name) {
+  const auto* const found = std::ranges::find(offloaders, name, &NamedOffloader::name);
+  expect(found != offloaders.end(), "no offloader of this name");
+  return *found;
+}
 
 }  // namespace
 
 std::vector<std::string_view> offloader_names() { return names_in(offloaders); }
 
+bool decides_all_shares(std::string_view name) { return find(name).decides_all_shares; }
+
 std::unique_ptr<Offloader> build_offloader(std::string_view name) {
-  const auto* const found = std::ranges::find(offloaders, name, &NamedOffloader::name);
-  expect(found != offloaders.end(), "no offloader of this name");
-  return found->make(found->name);
+  const NamedOffloader& offloader = find(name);
+  return offloader.make(offloader.name);
 }
 
 }  // namespace skein

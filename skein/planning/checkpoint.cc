@@ -38,8 +38,9 @@ std::uint64_t sum_of(std::string_view bytes) {
 
 std::string fingerprint(const Environment& e, const PlanningOptions& o, std::uint64_t seed) {
   Sum sum;
-  for (const auto* values : {&e.travel_j, &e.capacity_j, &e.threshold_j, &e.tables.objective,
-                             &e.tables.training_energy_j, &e.drift.start, &e.drift.end}) {
+  const SolvedTables tables = complete(e.tables);
+  for (const auto* values : {&e.travel_j, &e.capacity_j, &e.threshold_j, &tables.objective,
+                             &tables.training_energy_j, &e.drift.start, &e.drift.end}) {
     sum.add(*values);
   }
   for (const Timing& timing : e.tables.timings) {

@@ -5,20 +5,9 @@
 #include <numeric>
 
 #include "skein/base/expect.h"
+#include "skein/planning/choices_inside.h"
 
 namespace skein {
-namespace {
-
-// The timing that is best on the average.
-std::size_t usual_timing(const Environment& e) {
-  std::vector<double> sums(e.tables.timings.size(), 0.0);
-  for (std::size_t i = 0; i < e.tables.objective.size(); ++i) {
-    sums[i / (e.num_swarms * e.num_clusters)] += e.tables.objective[i];
-  }
-  return static_cast<std::size_t>(std::ranges::min_element(sums) - sums.begin());
-}
-
-}  // namespace
 
 std::size_t Choices::best() const {
   return static_cast<std::size_t>(std::ranges::max_element(rewards) - rewards.begin());
@@ -40,56 +29,86 @@ std::vector<Alternative> best_alternatives(const Choices& choices, std::span<con
   return best;
 }
 
-// One search for plans under one rule.
-struct ChoiceFinder::Search {
-  std::span<const double> state;
-  Rule rule = Rule::careful;
-  double unvisited = 0.0;                   // gradient_weight times the sum of G if nobody visits anything
-  std::vector<std::vector<Site>> options;   // of each swarm
-  std::vector<double> costs;                // swarm x site, without O: less what a visit saves
-  std::vector<std::uint8_t> needs_station;  // swarm x site, afterwards
-  std::vector<std::uint8_t> lost;           // swarms
-};
-
 ChoiceFinder::ChoiceFinder(const Environment& e, const ChoiceOptions& options)
     : environment_(e), at_(e), options_(options) {
   const std::size_t sites = e.num_sites();
-  most_training_j_.assign(e.num_swarms * e.num_clusters, 0.0);
-  for (std::size_t t = 0; t < e.tables.timings.size(); ++t) {
-    for (std::size_t u = 0; u < e.num_swarms; ++u) {
-      for (std::size_t c = 0; c < e.num_clusters; ++c) {
-        const double energy = e.tables.training_energy_j[e.tables.index(t, u, c)];
-        double& most = most_training_j_[u * e.num_clusters + c];
-        most = std::max(most, energy);
-      }
-    }
+  const std::size_t pairs = e.num_swarms * e.num_clusters;
+  least_training_j_.assign(pairs, 0.0);
+  most_training_j_.assign(pairs, 0.0);
+  for (std::size_t i = 0; i < e.tables.size(); ++i) {
+    const EntryBounds bounds = e.tables.bounds_at(i);
+    least_training_j_[i % pairs] = std::max(least_training_j_[i % pairs], bounds.least_training_j);
+    most_training_j_[i % pairs] = std::max(most_training_j_[i % pairs], bounds.most_training_j);
   }
   to_station_j_.assign(e.num_swarms * sites, std::numeric_limits<double>::max());
-  to_go_on_j_.assign(e.num_swarms * sites, std::numeric_limits<double>::max());
+  least_go_on_j_ = to_station_j_;
+  most_go_on_j_ = to_station_j_;
   for (std::size_t u = 0; u < e.num_swarms; ++u) {
     for (std::size_t from = 0; from < sites; ++from) {
       double& station = to_station_j_[u * sites + from];
-      double& go_on = to_go_on_j_[u * sites + from];
+      double& least = least_go_on_j_[u * sites + from];
+      double& most = most_go_on_j_[u * sites + from];
       for (std::size_t to = 0; to < sites; ++to) {
         const double flight = e.travel(u, from, to);
         if (e.is_station(to)) {
           station = std::min(station, flight);
         } else {
-          go_on = std::min(go_on, flight + most_training_j_[u * e.num_clusters + to]);
+          least = std::min(least, flight + least_training_j_[entry(u, to)]);
+          most = std::min(most, flight + most_training_j_[entry(u, to)]);
         }
       }
     }
   }
 }
 
-double ChoiceFinder::battery_after(std::span<const double> state, std::size_t swarm, std::size_t site) const {
+double ChoiceFinder::training_j(std::size_t swarm, std::size_t cluster) const {
+  const std::size_t i = entry(swarm, cluster);
+  if (least_training_j_[i] == most_training_j_[i]) {
+    return most_training_j_[i];
+  }
+  const SolvedTables& tables = environment_.tables;
+  double most = 0.0;
+  for (std::size_t t = 0; t < tables.timings.size(); ++t) {
+    most = std::max(most, tables.training_j_at(tables.index(t, swarm, cluster)));
+  }
+  return most;
+}
+
+double ChoiceFinder::to_go_on_j(std::size_t swarm, std::size_t from) const {
+  const Environment& e = environment_;
+  const std::size_t i = swarm * e.num_sites() + from;
+  if (least_go_on_j_[i] == most_go_on_j_[i]) {
+    return most_go_on_j_[i];
+  }
+  double least = std::numeric_limits<double>::max();
+  for (std::size_t to = 0; to < e.num_clusters; ++to) {
+    const double flight = e.travel(swarm, from, to);
+    if (flight + least_training_j_[entry(swarm, to)] <= most_go_on_j_[i]) {
+      least = std::min(least, flight + training_j(swarm, to));
+    }
+  }
+  return least;
+}
+
+double ChoiceFinder::battery_after(std::span<const double> state, std::size_t swarm, std::size_t site,
+                                   double training_j) const {
   const Environment& e = environment_;
   const double left = state[at_.battery() + swarm] -
                       e.travel(swarm, static_cast<std::size_t>(state[at_.position() + swarm]), site);
   if (!e.is_station(site)) {
-    return left - most_training_j_[swarm * e.num_clusters + site];
+    return left - training_j;
   }
   return e.recharge_j > 0.0 ? std::min(e.capacity_j[swarm], left + e.recharge_j) : e.capacity_j[swarm];
+}
+
+bool ChoiceFinder::leaves(std::span<const double> state, std::size_t swarm, std::size_t cluster,
+                          double battery_j) const {
+  const std::size_t i = entry(swarm, cluster);
+  if (battery_after(state, swarm, cluster, most_training_j_[i]) >= battery_j) {
+    return true;
+  }
+  return battery_after(state, swarm, cluster, least_training_j_[i]) >= battery_j &&
+         battery_after(state, swarm, cluster, training_j(swarm, cluster)) >= battery_j;
 }
 
 bool ChoiceFinder::may_go(std::span<const double> state, std::size_t swarm, std::size_t site,
@@ -100,9 +119,11 @@ bool ChoiceFinder::may_go(std::span<const double> state, std::size_t swarm, std:
   if (e.is_station(site)) {
     return arriving >= 0.0 || (site == here && rule == Rule::reachable);
   }
-  const double after = battery_after(state, swarm, site);
-  const bool leads_on = after >= to_station_j_[swarm * e.num_sites() + site];
-  return rule == Rule::reachable ? leads_on || site == here : leads_on && after >= e.threshold_j[swarm];
+  if (rule == Rule::reachable && site == here) {
+    return true;
+  }
+  return leaves(state, swarm, site, to_station_j_[swarm * e.num_sites() + site]) &&
+         (rule == Rule::reachable || leaves(state, swarm, site, e.threshold_j[swarm]));
 }
 
 bool ChoiceFinder::will_need_station(std::span<const double> state, std::size_t swarm,
@@ -111,7 +132,14 @@ bool ChoiceFinder::will_need_station(std::span<const double> state, std::size_t 
   if (e.is_station(site)) {
     return false;  // it can stay
   }
-  return battery_after(state, swarm, site) - to_go_on_j_[swarm * e.num_sites() + site] < e.threshold_j[swarm];
+  const std::size_t i = entry(swarm, site);
+  const std::size_t at = swarm * e.num_sites() + site;
+  const auto lacks = [&](double training, double go_on) {
+    return battery_after(state, swarm, site, training) - go_on < e.threshold_j[swarm];
+  };
+  return lacks(most_training_j_[i], most_go_on_j_[at]) &&
+         (lacks(least_training_j_[i], least_go_on_j_[at]) ||
+          lacks(training_j(swarm, site), to_go_on_j(swarm, site)));
 }
 
 void ChoiceFinder::find(std::span<const double> state, Choices& choices) const {
@@ -177,6 +205,7 @@ bool ChoiceFinder::find_with(std::span<const double> state, Rule rule, Choices& 
 // All of them: the first swarm's options outermost.
 void ChoiceFinder::enumerate(Search& search, Choices& choices) const {
   const Environment& e = environment_;
+  prepare(search.options);
   const std::size_t sites = e.num_sites();
   const std::size_t timings = e.tables.timings.size();
   const std::size_t swarms = e.num_swarms;
@@ -212,10 +241,10 @@ void ChoiceFinder::enumerate(Search& search, Choices& choices) const {
     if (e.is_station(site) || search.lost[u] != 0) {
       std::copy_n(before, timings, after);
     } else {
-      const double* table = &e.tables.objective[e.tables.index(0, u, site)];
+      const std::size_t first = e.tables.index(0, u, site);
       const std::size_t stride = e.num_swarms * e.num_clusters;
       for (std::size_t t = 0; t < timings; ++t) {
-        after[t] = before[t] + table[t * stride];
+        after[t] = before[t] + e.tables.objective_at(first + t * stride);
       }
     }
     if (u + 1 == swarms) {
@@ -229,83 +258,22 @@ void ChoiceFinder::enumerate(Search& search, Choices& choices) const {
   }
 }
 
-// The best few, swarm after swarm, those with the fewest options first. Costs add up over swarms, so that
-// what is cheap so far is a good guide.
-void ChoiceFinder::assign(Search& search, Choices& choices) const {
+void ChoiceFinder::prepare(const std::vector<std::vector<Site>>& sites_of_swarms) const {
   const Environment& e = environment_;
-  const std::size_t sites = e.num_sites();
-  const std::size_t timings = e.tables.timings.size();
-  std::vector<std::size_t> order(e.num_swarms);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t u) { return search.options[u].size(); });
-
-  const std::size_t usual = usual_timing(e);  // stands for all while swarms are assigned
-
-  struct Partial {
-    double cost;
-    std::uint32_t parent;
-    Site site;
-    std::uint16_t needs;
-  };
-  const std::size_t words = (sites + 63) / 64;
-  std::vector<Partial> kept{{search.unvisited, 0, 0, 0}};
-  std::vector<std::uint64_t> taken(words, 0);
-  std::vector<std::vector<Partial>> levels;
-  for (const std::size_t u : order) {
-    std::vector<Partial> grown;
-    for (std::size_t k = 0; k < kept.size(); ++k) {
-      for (const Site site : search.options[u]) {
-        const std::size_t needs = kept[k].needs + search.needs_station[u * sites + site];
-        const bool is_taken = (taken[k * words + site / 64] >> (site % 64) & 1U) != 0;
-        if ((is_taken && search.lost[u] == 0) || needs > e.num_stations) {
-          continue;
-        }
-        const double objective =
-            e.is_station(site) || search.lost[u] != 0
-                ? 0.0
-                : objective_cost(e.reward, e.tables.objective[e.tables.index(usual, u, site)]);
-        grown.push_back({kept[k].cost + search.costs[u * sites + site] + objective,
-                         static_cast<std::uint32_t>(k), site, static_cast<std::uint16_t>(needs)});
-      }
-    }
-    const std::size_t width = std::min(options_.assignment_width, grown.size());
-    const auto earlier = [](const Partial& a, const Partial& b) {
-      return a.cost != b.cost       ? a.cost < b.cost
-             : a.parent != b.parent ? a.parent < b.parent
-                                    : a.site < b.site;
-    };
-    std::nth_element(grown.begin(), grown.begin() + static_cast<std::ptrdiff_t>(width), grown.end(), earlier);
-    grown.resize(width);
-    std::sort(grown.begin(), grown.end(), earlier);
-    std::vector<std::uint64_t> grown_taken(width * words);
-    for (std::size_t k = 0; k < width; ++k) {
-      std::copy_n(&taken[grown[k].parent * words], words, &grown_taken[k * words]);
-      if (search.lost[u] == 0) {
-        grown_taken[k * words + grown[k].site / 64] |= std::uint64_t{1} << (grown[k].site % 64);
-      }
-    }
-    taken = std::move(grown_taken);
-    levels.push_back(grown);
-    kept = std::move(grown);
+  if (!e.tables.source) {
+    return;
   }
-  std::vector<Site> chosen(e.num_swarms);
-  std::vector<double> objectives(timings);
-  for (std::size_t k = 0; k < kept.size(); ++k) {
-    std::size_t at = k;
-    for (std::size_t i = order.size(); i-- > 0;) {
-      chosen[order[i]] = levels[i][at].site;
-      at = levels[i][at].parent;
-    }
-    double cost = search.unvisited;
-    std::ranges::fill(objectives, 0.0);
+  std::vector<std::size_t> indices;
+  for (std::size_t t = 0; t < e.tables.timings.size(); ++t) {
     for (std::size_t u = 0; u < e.num_swarms; ++u) {
-      cost += search.costs[u * sites + chosen[u]];
-      for (std::size_t t = 0; t < timings && !e.is_station(chosen[u]) && search.lost[u] == 0; ++t) {
-        objectives[t] += e.tables.objective[e.tables.index(t, u, chosen[u])];
+      for (const Site site : sites_of_swarms[u]) {
+        if (!e.is_station(site)) {
+          indices.push_back(e.tables.index(t, u, site));
+        }
       }
     }
-    add_plan(search, chosen, cost, objectives.data(), choices);
   }
+  e.tables.prepare(indices);
 }
 
 void ChoiceFinder::add_plan(const Search& search, std::span<const Site> sites, double cost,
@@ -324,10 +292,10 @@ void ChoiceFinder::add_plan(const Search& search, std::span<const Site> sites, d
   std::size_t below = 0;
   if (search.rule == Rule::reachable) {
     for (std::size_t u = 0; u < e.num_swarms; ++u) {
-      double after = battery_after(search.state, u, sites[u]);
+      const double most = e.is_station(sites[u]) ? 0.0 : training_j(u, sites[u]);
+      double after = battery_after(search.state, u, sites[u], most);
       if (!e.is_station(sites[u])) {
-        after += most_training_j_[u * e.num_clusters + sites[u]] -
-                 e.tables.training_energy_j[e.tables.index(timing, u, sites[u])];
+        after += most - e.tables.training_j_at(e.tables.index(timing, u, sites[u]));
       }
       below += after < e.threshold_j[u] && search.lost[u] == 0 ? 1 : 0;
     }

@@ -6,6 +6,9 @@
 // last condition is dropped, then the mask; staying where one is always counts as within reach. A lost swarm
 // stays where it is, and others may go there.
 //
+// Entries of the tables that are solved on demand are asked for where their bounds leave something open: the
+// plans are those that complete tables would give.
+//
 // Of each set of destinations there is one plan, with the timing of the least one-step cost: energies of
 // training hardly depend on the timing beside a flight's (docs/results.md).
 #pragma once
@@ -59,20 +62,36 @@ class ChoiceFinder {
 
  private:
   struct Search;
-  [[nodiscard]] double battery_after(std::span<const double> state, std::size_t swarm,
-                                     std::size_t site) const;
+  struct Partial;
+  [[nodiscard]] std::size_t entry(std::size_t swarm, std::size_t cluster) const {
+    return swarm * environment_.num_clusters + cluster;
+  }
+  // With so much for training, if the site is a cluster.
+  [[nodiscard]] double battery_after(std::span<const double> state, std::size_t swarm, std::size_t site,
+                                     double training_j) const;
+  // Whether a battery that trains at the cluster has so much left.
+  [[nodiscard]] bool leaves(std::span<const double> state, std::size_t swarm, std::size_t cluster,
+                            double battery_j) const;
+  [[nodiscard]] double training_j(std::size_t swarm, std::size_t cluster) const;  // most of all timings
+  [[nodiscard]] double to_go_on_j(std::size_t swarm, std::size_t from) const;
   bool find_with(std::span<const double> state, Rule rule, Choices& choices) const;
   void enumerate(Search& search, Choices& choices) const;
   void assign(Search& search, Choices& choices) const;
+  [[nodiscard]] std::vector<Partial> grown(const Search& search, std::size_t swarm,
+                                           std::span<const Partial> kept,
+                                           std::span<const std::uint64_t> taken, std::size_t timing) const;
+  // All timings of them are asked for.
+  void prepare(const std::vector<std::vector<Site>>& sites_of_swarms) const;
   void add_plan(const Search& search, std::span<const Site> sites, double cost, const double* objectives,
                 Choices& choices) const;
 
   const Environment& environment_;
   StateLayout at_;
   ChoiceOptions options_;
-  std::vector<double> most_training_j_;  // swarm x cluster, of all timings
-  std::vector<double> to_station_j_;     // swarm x site: to the nearest station
-  std::vector<double> to_go_on_j_;       // swarm x site: least flight and training from there
+  std::vector<double> to_station_j_;  // swarm x site: to the nearest station
+  // At least and at most: these are equal where entries are solved.
+  std::vector<double> least_training_j_, most_training_j_;  // swarm x cluster: most of all timings
+  std::vector<double> least_go_on_j_, most_go_on_j_;  // swarm x site: least flight and training from there
 };
 
 }  // namespace skein

@@ -63,7 +63,7 @@ void check_reach(const Environment& e, InputFaults& faults) {
     for (std::size_t r = e.num_clusters; r < e.num_sites(); ++r) {
       for (std::size_t c = 0; c < e.num_clusters; ++c) {
         const double left =
-            e.capacity_j[u] - e.travel(u, r, c) - e.tables.training_energy_j[e.tables.index(0, u, c)];
+            e.capacity_j[u] - e.travel(u, r, c) - e.tables.training_j_at(e.tables.index(0, u, c));
         can_work = can_work || (left >= e.threshold_j[u] && left >= e.travel(u, c, r));
       }
     }
@@ -152,8 +152,8 @@ Outcome step(const Environment& e, std::span<double> state, std::span<const Site
       ++costs.recharging;
     } else {
       const std::size_t entry = e.tables.index(timing, u, to);
-      battery[u] -= e.tables.training_energy_j[entry];
-      costs.objective_sum += e.tables.objective[entry];
+      battery[u] -= e.tables.training_j_at(entry);
+      costs.objective_sum += e.tables.objective_at(entry);
       age[to] = 0.0;
       drift_sum[to] = 0.0;
       left[to] = e.reward.visited_gradient;

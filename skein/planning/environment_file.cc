@@ -251,7 +251,8 @@ SolvedTables load_tables(const std::filesystem::path& file) {
   return tables;
 }
 
-std::string tables_json(const SolvedTables& tables) {
+std::string tables_json(const SolvedTables& some) {
+  const SolvedTables tables = complete(some);
   nlohmann::ordered_json timings = nlohmann::ordered_json::array();
   for (const Timing& timing : tables.timings) {
     timings.push_back({timing.duration, timing.local_period, timing.global_period});

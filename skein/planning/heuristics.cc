@@ -127,7 +127,7 @@ std::size_t HeuristicPlanner::decide(std::span<const double> state, std::span<Si
     for (std::size_t u = 0; u < e.num_swarms; ++u) {
       sum += e.is_station(destinations[u]) || is_lost(at, state, u)
                  ? 0.0
-                 : e.tables.objective[e.tables.index(t, u, destinations[u])];
+                 : e.tables.objective_at(e.tables.index(t, u, destinations[u]));
     }
     if (t == 0 || sum < least) {
       least = sum;

@@ -92,7 +92,7 @@ std::size_t GridWorld::level_after(std::size_t swarm, std::size_t level, std::si
     double least = std::numeric_limits<double>::max();
     double most = 0.0;
     for (std::size_t t = 0; t < e_.tables.timings.size(); ++t) {
-      const double energy = e_.tables.training_energy_j[e_.tables.index(t, swarm, to)];
+      const double energy = e_.tables.training_j_at(e_.tables.index(t, swarm, to));
       least = std::min(least, energy);
       most = std::max(most, energy);
     }
@@ -115,7 +115,7 @@ void GridWorld::find_moves() {
       for (std::size_t t = 0; t < e_.tables.timings.size(); ++t) {
         double objective = 0.0;
         for (std::size_t u = 0; u < to.size(); ++u) {
-          objective += e_.is_station(to[u]) ? 0.0 : e_.tables.objective[e_.tables.index(t, u, to[u])];
+          objective += e_.is_station(to[u]) ? 0.0 : e_.tables.objective_at(e_.tables.index(t, u, to[u]));
         }
         least = std::min(least, objective);
       }

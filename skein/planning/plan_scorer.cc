@@ -24,7 +24,7 @@ PlanEncoder::PlanEncoder(const Environment& e)
   const double share = 1.0 / static_cast<double>(e.tables.timings.size());
   for (std::size_t t = 0; t < e.tables.timings.size(); ++t) {
     for (std::size_t i = 0; i < training_j_.size(); ++i) {
-      training_j_[i] += share * e.tables.training_energy_j[t * training_j_.size() + i];
+      training_j_[i] += share * e.tables.training_j_at(t * training_j_.size() + i);
     }
   }
   drift_unit_ = std::max({1e-6, std::ranges::max(e.drift.start), std::ranges::max(e.drift.end)});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 namespace skein {
 namespace {
@@ -38,9 +39,32 @@ std::optional<Place> place_on(const std::vector<double>& axis, double value) {
 
 }  // namespace
 
+SolvedTables complete(SolvedTables tables) {
+  if (tables.source) {
+    std::vector<std::size_t> all(tables.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    tables.prepare(all);
+    for (const std::size_t index : all) {
+      const SolvedEntry entry = tables.source->entry(index);
+      tables.objective.push_back(entry.objective);
+      tables.training_energy_j.push_back(entry.training_energy_j);
+    }
+    tables.source = nullptr;
+  }
+  return tables;
+}
+
+std::size_t usual_timing(const SolvedTables& tables) {
+  std::vector<double> sums(tables.timings.size(), 0.0);
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    sums[i / (tables.num_swarms * tables.num_clusters)] += tables.bounds_at(i).least_objective;
+  }
+  return static_cast<std::size_t>(std::ranges::min_element(sums) - sums.begin());
+}
+
 std::vector<InputFault> faults_of(const SolvedTables& tables) {
   std::vector<InputFault> faults;
-  const std::size_t expected = tables.timings.size() * tables.num_swarms * tables.num_clusters;
+  const std::size_t expected = tables.source ? 0 : tables.size();
   if (tables.timings.empty()) {
     faults.push_back({.key = "timings", .message = "must not be empty"});
   }
@@ -94,8 +118,8 @@ std::optional<SolvedEntry> interpolated(const SolvedTables& tables, const Timing
     }
     const std::size_t index =
         tables.index(static_cast<std::size_t>(found - tables.timings.begin()), swarm, cluster);
-    sum.objective += weight * tables.objective[index];
-    sum.training_energy_j += weight * tables.training_energy_j[index];
+    sum.objective += weight * tables.objective_at(index);
+    sum.training_energy_j += weight * tables.training_j_at(index);
   }
   return sum;
 }
