@@ -49,6 +49,8 @@ std::vector<double> usual_times(std::span<const OffloadingInstance> rounds,
   return times;
 }
 
+bool is_within_limits(const OffloadResult& result) { return result.certificate.violation <= 1e-9; }
+
 // The search over starts for one problem.
 class Search {
  public:
@@ -177,9 +179,25 @@ class Search {
       multipliers.push_back(program_.multipliers_of(candidate.result, r, factor));
     }
     result.certificate = certify(rounds_, result.decisions, multipliers, options_.restrictions);
-    const bool solved = result.certificate.kkt_residual <= 1e-6 && result.certificate.violation <= 1e-9;
+    const bool solved = result.certificate.kkt_residual <= 1e-6 && is_within_limits(result);
     result.status = solved ? OffloadStatus::solved : OffloadStatus::feasible;
     return result;
+  }
+
+  // What the best candidate ends at: with a certificate, if any end of it has one.
+  [[nodiscard]] OffloadResult result() {
+    OffloadResult best;
+    for (const Candidate& final : finished(best_)) {
+      OffloadResult one = certified(final);
+      const bool solved = one.status == OffloadStatus::solved;
+      if (best.decisions.empty() || solved || one.certificate.kkt_residual < best.certificate.kkt_residual) {
+        best = std::move(one);
+      }
+      if (solved) {
+        break;
+      }
+    }
+    return best;
   }
 
   [[nodiscard]] const Candidate& best() const { return best_; }
@@ -206,78 +224,49 @@ class Search {
   std::size_t iterations_ = 0;
 };
 
-// Within the instance's own time limit.
-OffloadDecision start_within_limit(const OffloadingInstance& p, std::span<const std::size_t> favoured,
-                                   double budget_share, const OffloadRestrictions& restrictions) {
-  const std::size_t workers = p.num_workers();
-  const std::size_t uavs = p.num_uavs();
-  // With a price of time workers share the work as a rule, so that the others are not left with nothing.
-  const double others = p.prices_time() ? 0.2 : 0.02;
-  std::vector<double> preference(workers, favoured.empty() ? 1.0 : others);
-  for (const std::size_t j : favoured) {
-    preference[j] = 1.0;
-  }
-  const double preferences = std::accumulate(preference.begin(), preference.end(), 0.0);
-  OffloadDecision x;
-  x.rho = Table<double>(p.num_devices(), uavs);
-  x.varrho = Table<double>(p.num_coordinators(), workers);
-  x.alpha.assign(workers, {0.6, 0.6, 0.6});
-  if (restrictions.least_alpha > 0.5) {
-    x.alpha.assign(workers, {1.0, 1.0, 1.0});
-  }
-  x.clock = p.most_clock;
-  // A coordinator that cannot relay anything is sent nothing: else no share would be small enough.
-  std::vector<double> receives(uavs, 1.0);
-  for (std::size_t u = workers; u < uavs; ++u) {
-    receives[u] = p.energy_budget[u] > 0.0 && p.buffer[u] > 0.0 ? 1.0 : 0.0;
-  }
-  const double open = std::accumulate(receives.begin(), receives.end(), -static_cast<double>(workers));
-  const double relayed = open / (static_cast<double>(workers) + open);
-  for (std::size_t h = 0; h < p.num_coordinators(); ++h) {
-    for (std::size_t j = 0; j < workers; ++j) {
-      x.varrho(h, j) = (restrictions.even_rho ? 1.0 : 0.9) * preference[j] / preferences;
-      if (restrictions.even_rho) {
-        x.varrho(h, j) = std::max(x.varrho(h, j), restrictions.least_varrho(p));
+// Where time has a price, more is near its end: what rounding has kept from a certificate, other precisions
+// bring.
+void try_other_precisions(std::span<const OffloadingInstance> rounds, const NewtonOptions& options,
+                          OffloadResult& result) {
+  for (const double factor : {10.0, 0.1}) {
+    if (result.status == OffloadStatus::solved) {
+      return;
+    }
+    NewtonOptions other = options;
+    other.tolerance *= factor;
+    Search search(rounds, other);
+    search.consider(is_within_limits(result) ? search.from_previous(result) : search.from_start({}));
+    const std::size_t before = result.iterations;
+    if (std::isfinite(search.best().objective)) {
+      OffloadResult again = search.result();
+      const bool better =
+          again.status == OffloadStatus::solved && again.objective() <= result.objective() * (1.0 + 1e-6);
+      if (better || is_within_limits(again) > is_within_limits(result)) {
+        again.workers = std::move(result.workers);
+        again.coordinators = std::move(result.coordinators);
+        result = std::move(again);
       }
     }
+    result.iterations = before + search.iterations();
   }
-  double level = 0.9;
-  for (int attempt = 0; attempt < 60; ++attempt) {
-    for (std::size_t i = 0; i < p.num_devices(); ++i) {
-      for (std::size_t u = 0; u < uavs; ++u) {
-        if (restrictions.even_rho) {
-          x.rho(i, u) = 1.0 / static_cast<double>(uavs);
-        } else {
-          x.rho(i, u) = level * (u < workers ? (1.0 - relayed) * preference[u] / preferences
-                                             : receives[u] / (static_cast<double>(workers) + open));
-        }
-      }
-    }
-    if (!restrictions.full_clock) {
-      x.clock = p.most_clock;
-      const OffloadEvaluation fastest = evaluate(p, x);
-      for (std::size_t j = 0; j < workers; ++j) {
-        const double left = 0.9 * p.local_time_limit - fastest.gathering_time[j];
-        const double needed =
-            left > 0.0 ? fastest.processing_time[j] * p.most_clock[j] / left : p.most_clock[j];
-        x.clock[j] = std::clamp(needed, p.least_clock[j], p.most_clock[j]);
-      }
-    }
-    if (restrictions.even_rho) {
-      return x;
-    }
-    const OffloadEvaluation e = evaluate(p, x);
-    double worst = 0.0;
-    for (const LimitUse& use : e.limits) {
-      const double used = use.kind == LimitKind::energy ? use.used / budget_share : use.used;
-      worst = std::max(worst, used);
-    }
-    if (worst <= 0.95) {
-      return x;
-    }
-    level *= 0.6;
+}
+
+// Why nothing is decided, where that has no certificate.
+std::string culprit_of_result(std::span<const OffloadingInstance> rounds, const OffloadResult& result) {
+  if (result.status == OffloadStatus::solved) {
+    return "";
   }
-  return x;
+  if (!is_within_limits(result)) {
+    return "no decision within the limits was found";
+  }
+  double points = 0.0;
+  for (const OffloadEvaluation& e : result.evaluations) {
+    points += std::accumulate(e.data.begin(),
+                              e.data.begin() + static_cast<std::ptrdiff_t>(e.processed.size()), 0.0);
+  }
+  return points < static_cast<double>(rounds.size())
+             ? "learning: it is worth less than the hovering that a data point takes"
+             : "";
 }
 
 // Workers with any data to speak of. As accuracy is predicted, the others have no part in the objective; a
@@ -297,35 +286,6 @@ std::vector<std::size_t> busy_workers(std::span<const OffloadingInstance> rounds
 }
 
 }  // namespace
-
-OffloadDecision feasible_start(const OffloadingInstance& p, std::span<const std::size_t> favoured,
-                               double budget_share, const OffloadRestrictions& restrictions) {
-  if (!p.prices_time()) {
-    return start_within_limit(p, favoured, budget_share, restrictions);
-  }
-  OffloadingInstance hasty = p;
-  for (std::size_t u = 0; u < p.num_uavs(); ++u) {
-    if (p.hover_power_of(u) > 0.0) {  // hovering takes half of a battery at most
-      hasty.local_time_limit =
-          std::min(hasty.local_time_limit, 0.5 * budget_share * p.energy_budget[u] / p.hover_power_of(u));
-    }
-  }
-  OffloadDecision best;
-  double violation = HUGE_VAL;
-  double objective = HUGE_VAL;
-  for (int misses = 0; misses < 3; hasty.local_time_limit /= 3.0) {
-    OffloadDecision start = start_within_limit(hasty, favoured, budget_share, restrictions);
-    const OffloadEvaluation e = evaluate(p, start);
-    ++misses;
-    if (e.violation < violation || (e.violation == violation && e.objective < objective)) {
-      best = std::move(start);
-      violation = e.violation;
-      objective = e.objective;
-      misses = 0;
-    }
-  }
-  return best;
-}
 
 OffloadResult NewtonOffloader::solve(std::span<const OffloadingInstance> rounds,
                                      const OffloadResult* previous) const {
@@ -370,17 +330,7 @@ OffloadResult NewtonOffloader::solve(std::span<const OffloadingInstance> rounds,
     result.iterations = search.iterations();
     return result;
   }
-  for (const Candidate& final : search.finished(search.best())) {
-    OffloadResult certified = search.certified(final);
-    const bool solved = certified.status == OffloadStatus::solved;
-    if (result.decisions.empty() || solved ||
-        certified.certificate.kkt_residual < result.certificate.kkt_residual) {
-      result = std::move(certified);
-    }
-    if (solved) {
-      break;
-    }
-  }
+  result = search.result();
   result.iterations = search.iterations();
   result.workers = workers;
   result.coordinators = all_indices(rounds.front().num_coordinators());
@@ -388,6 +338,12 @@ OffloadResult NewtonOffloader::solve(std::span<const OffloadingInstance> rounds,
     const std::vector<std::size_t> busy = busy_workers(rounds, result);
     if (!busy.empty() && busy.size() < workers.size()) {
       return without_idle(rounds, busy, result.iterations);
+    }
+  }
+  if (rounds.front().prices_time() && options_.several_starts) {
+    try_other_precisions(rounds, options_, result);
+    if (std::string why = culprit_of_result(rounds, result); !why.empty()) {
+      return {.culprit = std::move(why), .iterations = result.iterations};
     }
   }
   return result;

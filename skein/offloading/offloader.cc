@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -30,6 +31,46 @@ ReducedCosts no_reduced_costs(const OffloadingInstance& instance) {
   std::ranges::fill(costs.relay.values, std::numeric_limits<double>::quiet_NaN());
   return costs;
 }
+
+namespace {
+
+// Points that can reach all workers together in so many seconds, at most.
+double most_points(const OffloadingInstance& p, double seconds) {
+  double sum = 0.0;
+  for (std::size_t j = 0; j < p.num_workers(); ++j) {
+    double fastest = 0.0;
+    for (std::size_t i = 0; i < p.num_devices(); ++i) {
+      fastest = std::max(fastest, p.device_rate(i, j));
+    }
+    for (std::size_t h = 0; h < p.num_coordinators(); ++h) {
+      fastest = std::max(fastest, p.coordinator_rate(h, j));
+    }
+    sum += seconds * fastest / p.point_bits;
+  }
+  return sum;
+}
+
+// How long its battery lets it hover, s.
+double longest_hovering(const OffloadingInstance& p, std::size_t uav) {
+  return p.hover_power_of(uav) > 0.0 ? p.energy_budget[uav] / p.hover_power_of(uav) : HUGE_VAL;
+}
+
+// A round that ends before a point is sent is none, though P would divide points.
+std::string culprit_of_hovering(const OffloadingInstance& p) {
+  for (std::size_t j = 0; j < p.num_workers(); ++j) {
+    if (const double seconds = longest_hovering(p, j); most_points(p, seconds) < 1.0) {
+      return fmt::format("worker {}: its battery lets it hover for {:.3g} s, less than a data point takes",
+                         j + 1, seconds);
+    }
+  }
+  if (most_points(p, p.local_time_limit) < 1.0) {
+    return fmt::format("time: {:.3g} s are left for gathering and processing, less than a data point takes",
+                       p.local_time_limit);
+  }
+  return "";
+}
+
+}  // namespace
 
 std::string culprit_of(std::span<const OffloadingInstance> rounds) {
   const OffloadingInstance& first = rounds.front();
@@ -66,7 +107,7 @@ std::string culprit_of(std::span<const OffloadingInstance> rounds) {
       }
     }
   }
-  return "";
+  return first.prices_time() ? culprit_of_hovering(first) : "";
 }
 
 void put_among_all_uavs(std::span<const OffloadingInstance> rounds, const std::vector<std::size_t>& workers,
@@ -112,7 +153,7 @@ std::vector<std::size_t> open_coordinators(std::span<const OffloadingInstance> r
   std::vector<std::size_t> open;
   for (std::size_t h = 0; h < first.num_coordinators(); ++h) {
     const std::size_t u = first.num_workers() + h;
-    if (first.energy_budget[u] > 0.0 &&
+    if (first.energy_budget[u] > 0.0 && most_points(first, longest_hovering(first, u)) >= 1.0 &&
         std::ranges::any_of(rounds, [&](const OffloadingInstance& round) { return round.buffer[u] > 0.0; })) {
       open.push_back(h);
     }

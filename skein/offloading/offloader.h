@@ -80,15 +80,16 @@ class Offloader {
 
 // Why there is no best decision; empty if there is one. In closed form: all limits are met by sending little
 // enough, so only what is used up before anything is sent counts; and if learning is worth nothing, every
-// decision is worse than one that sends less.
+// decision is worse than one that sends less. Where time has a price a battery must last until a point is
+// sent.
 std::string culprit_of(std::span<const OffloadingInstance> rounds);
 
 // A result for some of the UAVs becomes one for all of them: the others do nothing.
 void put_among_all_uavs(std::span<const OffloadingInstance> rounds, const std::vector<std::size_t>& workers,
                         const std::vector<std::size_t>& coordinators, OffloadResult& result);
 
-// Coordinators with some battery and buffer: the others cannot relay, and where time has a price they do not
-// stay up for nothing.
+// Coordinators with some battery and buffer, and that can hover until a point is sent: the others cannot
+// relay, and where time has a price they do not stay up for nothing.
 std::vector<std::size_t> open_coordinators(std::span<const OffloadingInstance> rounds);
 // The problem without the others.
 OffloadResult solve_without_closed(const Offloader& offloader, std::span<const OffloadingInstance> rounds,

@@ -180,8 +180,9 @@ OffloadResult WorkerSelection::solve(std::span<const OffloadingInstance> rounds,
   for (const Uavs& uavs : candidates) {
     OffloadResult one = NewtonOffloader().solve(search.restricted(uavs), nullptr);
     iterations += one.iterations;
-    if (&uavs == candidates.data() ||
-        (one.status != OffloadStatus::infeasible && one.objective() < result.objective())) {
+    const bool better = one.status != OffloadStatus::infeasible &&
+                        (result.decisions.empty() || one.objective() < result.objective());
+    if (&uavs == candidates.data() || better) {
       put_among_all_uavs(rounds, uavs.workers, uavs.coordinators, one);
       one.workers = picked(uavs.workers, one.workers);
       one.coordinators = picked(uavs.coordinators, one.coordinators);
