@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // What a checkpoint begins with; then come the digest of its scenario, its body and the body's digest.
-constexpr std::string_view checkpoint_name = "Skein mission checkpoint 7\n";
+constexpr std::string_view checkpoint_name = "Skein mission checkpoint 8\n";
 
 }  // namespace
 

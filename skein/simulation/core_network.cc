@@ -18,6 +18,9 @@ CoreNetwork::CoreNetwork(MissionSetup setup, ThreadPool& pool)
       pool_(pool),
       state_(initial_mission_state(*setup_.world, setup_.initial, setup_.first_timing)) {
   expect(setup_.initial_drifts.size() == state_.clusters.size(), "every cluster has a drift to begin with");
+  if (setup_.estimates.held_out > 0.0) {
+    state_.estimates = ClusterEstimator::initial(setup_.estimates, state_.clusters.size());
+  }
   setup_.planner->begin(setup_.seed);
 }
 
@@ -29,6 +32,7 @@ SequenceRecord CoreNetwork::step(FractionListener progress) {
   plan(record);
   fly(record);
   measure_drift(record);
+  estimate_left_models(record);
   recharge(record);
   train(record, progress);
   finish(record);
@@ -114,11 +118,16 @@ Observation CoreNetwork::observe() {
       setup_.end_s > 0.0 ? std::max(0.0, setup_.end_s - o.now_s) : std::numeric_limits<double>::infinity();
   o.spent_j = to_energy(state_.world.ledger.total_spent()).si();
   o.arrivals_s.assign(setup_.world->swarms.size(), 0.0);
+  o.forecasts = estimator().forecasts(setup_.num_classes, o.now_s);
   return o;
 }
 
 void CoreNetwork::plan(SequenceRecord& record) {
   state_.seen.push_back(observe());
+  const std::vector<ClusterForecast>& forecasts = state_.seen.back().forecasts;
+  for (std::size_t c = 0; c < forecasts.size(); ++c) {
+    record.clusters[c].predicted_accuracy = forecasts[c].accuracy;
+  }
   record.plan = setup_.planner->choose(state_.seen.back());
   record.alternatives = setup_.planner->alternatives();
   expect(record.plan.destinations.size() == setup_.world->swarms.size(),

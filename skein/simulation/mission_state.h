@@ -9,6 +9,7 @@
 #include "skein/base/bytes.h"
 #include "skein/learning/trainer.h"
 #include "skein/planning/plan.h"
+#include "skein/simulation/cluster_estimates.h"
 #include "skein/world/state.h"
 #include "skein/world/world.h"
 
@@ -37,6 +38,7 @@ struct MissionState {
   std::vector<std::uint64_t> known_merges{};  // of each swarm: those in the global model that it got last
   // Of each swarm: what it has trained since then, if it found no access point to bring it to.
   std::vector<std::shared_ptr<const Model>> own_models{};
+  MissionEstimates estimates{};  // of accuracy; of no clusters where no points are held out
 };
 
 // At the start: full batteries, each swarm above its first cluster.
