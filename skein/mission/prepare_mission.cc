@@ -69,6 +69,7 @@ void PreparedMission::build_leaders() {
                        .partition = &partition_,
                        .drift = scenario_.drift,
                        .rates = sample_drift_rates(scenario_.drift, world_.clusters.size(), world_.seed),
+                       .held_out = scenario_.planning.estimates.held_out,
                        .inner_step = scenario_.learning.inner_step,
                        .seed = world_.seed};
   for (std::size_t device = 0; device < world_.devices.size(); ++device) {
@@ -120,7 +121,9 @@ CoreNetwork PreparedMission::start(Planner& planner, Field& field, Fleet& fleet)
            .measures_constants = scenario_.offloading.constants != ConstantsSource::given &&
                                  scenario_.offloading.learning_term == LearningTerm::bound,
            .waiting = scenario_.planning.waiting,
-           .start = scenario_.planning.start},
+           .start = scenario_.planning.start,
+           .estimates = scenario_.planning.estimates,
+           .num_classes = pools_.num_classes()},
           pool_};
 }
 

@@ -76,6 +76,10 @@ struct EstimateOptions {
   // Where a class has few such points, its recall counts as if so many more had been as expected of the
   // class.
   double prior_points = 4.0;
+  // Assumed until visits have told: accuracy that a cluster loses in an hour, in percentage points, and that
+  // a visit leaves. Either counts as one visit.
+  double loss_per_hour = 10.0;
+  double first_accuracy_percent = 70.0;
   bool costs = false;  // what devices report of labels and recalls takes bits and energy
 };
 

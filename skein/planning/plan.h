@@ -29,7 +29,7 @@ constexpr double lost_battery_j = -1.0;
 struct ClusterForecast {
   double accuracy = 0.0;          // 0 to 1, of the model that it has, on what its devices collect now
   double visited_accuracy = 0.0;  // of the model that a visit now would leave
-  double loss_per_s = 0.0;        // of accuracy, as long as nobody visits
+  double loss_per_s = 0.0;        // of accuracy, from a visit on as long as nobody visits again
 };
 
 // All that the paper's state has; with the swarms' positions and the clusters' ages it is Markov. Behind it,

@@ -358,6 +358,10 @@ void bind_planning(Fields& f, PlanningOptions& o) {
            "predicted");
     f.real("prior_points", o.estimates.prior_points, positive,
            "weight of what is expected of a class, beside its points that were held out");
+    f.real("loss_per_hour", o.estimates.loss_per_hour, {.low = 0, .high = 1000},
+           "percentage points of accuracy that a cluster loses, until visits have told");
+    f.real("first_accuracy_percent", o.estimates.first_accuracy_percent, {.low = 0, .high = 100},
+           "that a visit leaves, until visits have told");
     f.flag("costs", o.estimates.costs, "what devices report of labels and recalls takes bits and energy");
   });
   f.section("drift", "Drift of each cluster as the planner sees it, in the reward's scale.", [&] {

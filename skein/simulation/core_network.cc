@@ -18,6 +18,9 @@ CoreNetwork::CoreNetwork(MissionSetup setup, ThreadPool& pool)
       pool_(pool),
       state_(initial_mission_state(*setup_.world, setup_.initial, setup_.first_timing)) {
   expect(setup_.initial_drifts.size() == state_.clusters.size(), "every cluster has a drift to begin with");
+  if (setup_.estimates.held_out > 0.0) {
+    state_.estimates = ClusterEstimator::initial(setup_.estimates, state_.clusters.size());
+  }
   setup_.planner->begin(setup_.seed);
 }
 
@@ -38,6 +41,7 @@ SequenceRecord CoreNetwork::step(FractionListener progress) {
   plan(record);
   fly(record);
   measure_drift(record);
+  estimate_left_models(record);
   recharge(record);
   train(record, progress);
   finish(record);
@@ -128,11 +132,16 @@ Observation CoreNetwork::observe() {
   for (const Trip& trip : state_.trips) {
     o.arrivals_s.push_back(std::max(0.0, trip.busy_until_s - o.now_s));
   }
+  o.forecasts = estimator().forecasts(setup_.num_classes, o.now_s);
   return o;
 }
 
 void CoreNetwork::plan(SequenceRecord& record) {
   state_.seen.push_back(observe());
+  const std::vector<ClusterForecast>& forecasts = state_.seen.back().forecasts;
+  for (std::size_t c = 0; c < forecasts.size(); ++c) {
+    record.clusters[c].predicted_accuracy = forecasts[c].accuracy;
+  }
   record.plan = setup_.planner->choose(state_.seen.back());
   record.alternatives = setup_.planner->alternatives();
   expect(record.plan.destinations.size() == setup_.world->swarms.size(),

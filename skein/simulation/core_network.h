@@ -61,6 +61,8 @@ struct MissionSetup {
   bool measures_constants = true;  // of the convergence bounds, for the leaders
   WaitChoice waiting = WaitChoice::hover;
   StartChoice start = StartChoice::together;
+  EstimateOptions estimates{};
+  std::size_t num_classes = 1;
 };
 
 class CoreNetwork {
@@ -121,6 +123,7 @@ class CoreNetwork {
   void plan(SequenceRecord& record);
   void fly(SequenceRecord& record);
   void measure_drift(const SequenceRecord& record);
+  void estimate_left_models(SequenceRecord& record);
   void recharge(SequenceRecord& record);
   void train(SequenceRecord& record, FractionListener progress);
   void finish(SequenceRecord& record);
@@ -161,7 +164,10 @@ class CoreNetwork {
   [[nodiscard]] Time model_delay() const;
   void measure(const Training& training, SequenceRecord& record);
   void hand_over(Training& training, SequenceRecord& record);
+  void estimate_handed_models(const std::vector<std::size_t>& clusters, SequenceRecord& record);
+  Time pay_report(std::size_t swarm, SequenceRecord& record);
 
+  [[nodiscard]] ClusterEstimator estimator() { return {setup_.estimates, state_.estimates}; }
   [[nodiscard]] Supplies supplies() { return {*setup_.world, setup_.faults, now_, state_.world.ledger}; }
   [[nodiscard]] Airborne airborne(SequenceRecord& record) {
     return {*setup_.world, setup_.waiting, supplies(), record.uavs};

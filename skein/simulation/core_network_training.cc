@@ -407,6 +407,7 @@ void CoreNetwork::hand_over(Training& training, SequenceRecord& record) {
     state_.clusters[clusters[i]].squared_gradient = gradients[i];
     state_.clusters[clusters[i]].visited_at = record.sequence + 1;
   }
+  estimate_handed_models(clusters, record);
 }
 
 }  // namespace skein

@@ -54,6 +54,10 @@ DataField::DataField(DataFieldSetup setup, Workspaces& workspaces, ThreadPool& p
   }
   expect(setup_.rates.size() == drifts_.size(), "every cluster has its rates of drift");
   handed_.resize(drifts_.size());
+  // By the sample, so that a model has never seen it, not even at another cluster.
+  for (std::size_t sample = 0; setup_.held_out > 0.0 && sample < setup_.data->train.size(); ++sample) {
+    held_out_.push_back(RandomStream(setup_.seed, "held out", sample).bernoulli(setup_.held_out));
+  }
   update_feature_drifts();
 }
 
@@ -80,7 +84,21 @@ void DataField::update_feature_drifts() {
 std::vector<std::vector<DataPoint>> DataField::offload(std::size_t device, std::span<const double> shares,
                                                        std::uint64_t round) const {
   RandomStream stream(setup_.seed, "offloaded points", device, round);
-  return buffers_[device].sample_for(shares, stream);
+  const DeviceBuffer& buffer = buffers_[device];
+  if (held_out_.empty()) {
+    return buffer.sample_for(shares, stream);
+  }
+  std::vector<DataPoint> points = buffer.contents();
+  std::erase_if(points, [&](const DataPoint& point) { return is_held_out(point); });
+  return DeviceBuffer(buffer.capacity(), std::move(points), 0).sample_for(shares, stream);
+}
+
+std::size_t DataField::num_points(std::size_t device) const {
+  std::size_t count = buffers_[device].size();
+  for (std::size_t place = 0; !held_out_.empty() && place < buffers_[device].size(); ++place) {
+    count -= is_held_out(buffers_[device][place]) ? 1 : 0;
+  }
+  return count;
 }
 
 DriftStep DataField::step_after(std::size_t sequence) const {

@@ -33,6 +33,7 @@ struct DataFieldSetup {
   std::vector<double> hourly_arrivals{};   // and of each device and hour; empty: none
   DriftOptions drift{};
   std::vector<ClusterDriftRates> rates{};  // of each cluster
+  double held_out = 0.0;  // share of samples that devices send nobody, wherever they are collected
   double inner_step = 1e-3;
   std::size_t test_points = 500;      // that a model is scored on
   std::size_t gradient_points = 128;  // of a cluster, for its meta-gradient
@@ -44,7 +45,7 @@ class DataField final : public Field {
   DataField(DataFieldSetup setup, Workspaces& workspaces, ThreadPool& pool);
 
   [[nodiscard]] std::size_t sequence() const override { return sequence_; }
-  [[nodiscard]] std::size_t num_points(std::size_t device) const override { return buffers_[device].size(); }
+  [[nodiscard]] std::size_t num_points(std::size_t device) const override;
   [[nodiscard]] std::vector<std::vector<DataPoint>> offload(std::size_t device,
                                                             std::span<const double> shares,
                                                             std::uint64_t round) const override;
@@ -56,6 +57,7 @@ class DataField final : public Field {
   std::vector<double> squared_meta_gradients(std::span<const ClusterModel> models) override;
   std::vector<double> hand_over(std::span<const std::size_t> clusters, std::vector<Model> models) override;
   std::vector<double> squared_gradient_changes(std::span<const std::size_t> clusters) override;
+  std::vector<ClassReport> class_reports(std::span<const ClusterModel> models) override;
   [[nodiscard]] HandedModel handed(std::size_t cluster) override;
   void restore(std::size_t cluster, HandedModel handed) override;
   BoundConstants measure_constants(std::span<const std::size_t> clusters, const Model& before,
@@ -74,7 +76,13 @@ class DataField final : public Field {
   [[nodiscard]] const Model& model_of(const ClusterModel& model) const;
   [[nodiscard]] std::vector<float> meta_gradient(const Model& model, std::size_t cluster,
                                                  std::span<const DataPoint> data);
+  [[nodiscard]] std::vector<DataPoint> all_points(std::size_t cluster) const;
   [[nodiscard]] std::vector<DataPoint> cluster_points(std::size_t cluster, std::size_t count) const;
+  [[nodiscard]] ClassReport class_report(const Model& model, std::size_t cluster);
+  [[nodiscard]] std::vector<DataPoint> newest_first(std::size_t cluster) const;
+  [[nodiscard]] bool is_held_out(const DataPoint& point) const {
+    return !held_out_.empty() && held_out_[point.sample];
+  }
   // Half of the gradient's points of either half of a cluster's devices: the newest.
   [[nodiscard]] Halves<std::vector<DataPoint>> newest_halves(std::size_t cluster) const;
   // Of the model that was handed over.
@@ -93,6 +101,7 @@ class DataField final : public Field {
   SampleLosses losses_;
   std::vector<std::size_t> first_device_;  // of each cluster, and the end
   std::vector<DeviceBuffer> buffers_;
+  std::vector<bool> held_out_{};  // of each sample; empty: none is
   std::vector<ClusterDrift> drifts_;
   std::vector<std::shared_ptr<const FeatureDrift>> feature_drifts_;  // of each cluster; nullptr: none
   std::vector<HandedModel> handed_;                                  // to each cluster; empty: nothing yet

@@ -66,12 +66,17 @@ std::vector<ModelScore> DataField::scores(std::span<const ClusterModel> models) 
   return all;
 }
 
-std::vector<DataPoint> DataField::cluster_points(std::size_t cluster, std::size_t count) const {
+std::vector<DataPoint> DataField::all_points(std::size_t cluster) const {
   std::vector<DataPoint> all;
   for (std::size_t device = first_device_[cluster]; device < first_device_[cluster + 1]; ++device) {
     const std::vector<DataPoint> contents = buffers_[device].contents();
     all.insert(all.end(), contents.begin(), contents.end());
   }
+  return all;
+}
+
+std::vector<DataPoint> DataField::cluster_points(std::size_t cluster, std::size_t count) const {
+  std::vector<DataPoint> all = all_points(cluster);
   RandomStream stream(setup_.seed, "cluster gradient", cluster, sequence_);
   stream.shuffle(all);
   all.resize(std::min(count, all.size()));
@@ -162,6 +167,60 @@ std::vector<double> DataField::squared_gradient_changes(std::span<const std::siz
   pool_.parallel_for(clusters.size(), [&](std::size_t i) {
     all[i] = crossed_change(handed_[clusters[i]].gradients, newest_gradients(clusters[i]));
   });
+  return all;
+}
+
+std::vector<DataPoint> DataField::newest_first(std::size_t cluster) const {
+  std::vector<DataPoint> points = all_points(cluster);
+  RandomStream stream(setup_.seed, "reported points", cluster, sequence_);
+  stream.shuffle(points);
+  std::ranges::stable_sort(points, std::ranges::greater(), &DataPoint::sequence);
+  return points;
+}
+
+// Labels are of the latest sequences as a whole, as few as have enough points: older ones lag behind drift.
+ClassReport DataField::class_report(const Model& model, std::size_t cluster) {
+  constexpr std::size_t least_labels = 100;
+  constexpr std::size_t most_held_out = 300;
+  const std::size_t num_classes = setup_.pools->num_classes();
+  ClassReport report{.labels = std::vector<double>(num_classes, 0.0),
+                     .points = std::vector<double>(num_classes, 0.0),
+                     .hits = std::vector<double>(num_classes, 0.0)};
+  const std::vector<DataPoint> newest = newest_first(cluster);
+  for (std::size_t i = 0; i < newest.size(); ++i) {
+    if (i >= least_labels && newest[i].sequence != newest[i - 1].sequence) {
+      break;
+    }
+    ++report.labels[setup_.pools->label(newest[i].sample)];
+  }
+  std::vector<Points> of_class(num_classes, Points{.drift = feature_drifts_[cluster].get()});
+  std::size_t num_held_out = 0;
+  for (const DataPoint& point : newest) {
+    if (is_held_out(point) && num_held_out < most_held_out) {
+      of_class[setup_.pools->label(point.sample)].add(point.sample, point.sequence);
+      ++num_held_out;
+    }
+  }
+  workspaces_.with([&](Workspace& workspace) {
+    for (std::size_t y = 0; y < num_classes; ++y) {
+      const Points& points = of_class[y];
+      if (!points.samples.empty()) {
+        report.points[y] = static_cast<double>(points.samples.size());
+        report.hits[y] =
+            static_cast<double>(workspace.engine
+                                    .score(model, workspace.batches[0].read(
+                                                      setup_.data->train, points.to_read(), points.drifted()))
+                                    .correct);
+      }
+    }
+  });
+  return report;
+}
+
+std::vector<ClassReport> DataField::class_reports(std::span<const ClusterModel> models) {
+  std::vector<ClassReport> all(models.size());
+  pool_.parallel_for(models.size(),
+                     [&](std::size_t i) { all[i] = class_report(model_of(models[i]), models[i].cluster); });
   return all;
 }
 

@@ -36,6 +36,13 @@ struct HandedModel {
   std::array<std::vector<float>, 2> gradients{};
 };
 
+// What a cluster's devices count of their newest points, class by class.
+struct ClassReport {
+  std::vector<double> labels{};  // of their newest points
+  std::vector<double> points{};  // of the newest that were held out
+  std::vector<double> hits{};    // of these: whose class a model finds
+};
+
 class Field {
  public:
   Field() = default;
@@ -47,7 +54,7 @@ class Field {
 
   // The sequence that the data is of.
   [[nodiscard]] virtual std::size_t sequence() const = 0;
-  // Data points that a device (of the world's list) holds.
+  // Data points of a device (of the world's list) that it may send: all, but those that are held out.
   [[nodiscard]] virtual std::size_t num_points(std::size_t device) const = 0;
   // What a device sends to each of several receivers in one local round: these shares of its buffer, no point
   // twice. The round names the random draw.
@@ -68,6 +75,8 @@ class Field {
   // How far the meta-gradients of the models that were handed over there have moved since: estimates of the
   // squared norms from the newest points of then and now, right on average, so some are below 0.
   virtual std::vector<double> squared_gradient_changes(std::span<const std::size_t> clusters) = 0;
+  // What devices tell of each model and of themselves. Points must be held out.
+  virtual std::vector<ClassReport> class_reports(std::span<const ClusterModel> models) = 0;
   // What was handed over to a cluster, to be saved; and back.
   [[nodiscard]] virtual HandedModel handed(std::size_t cluster) = 0;
   virtual void restore(std::size_t cluster, HandedModel handed) = 0;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "skein/base/expect.h"
+#include "skein/base/field_bytes.h"
 #include "skein/base/stopwatch.h"
 #include "skein/simulation/fleet_bytes.h"
 #include "skein/simulation/model_bytes.h"
@@ -126,6 +127,10 @@ class MissionRanks::SharedField final : public Field {
     return ranks_.at_homes<double>(Request::changes, handed, [&](const auto& list) {
       return own_.squared_gradient_changes(clusters_of(list));
     });
+  }
+  std::vector<ClassReport> class_reports(std::span<const ClusterModel> models) override {
+    return ranks_.at_homes<ClassReport>(Request::reports, models,
+                                        [&](const auto& list) { return own_.class_reports(list); });
   }
   [[nodiscard]] HandedModel handed(std::size_t cluster) override { return ranks_.handed(cluster); }
   void restore(std::size_t cluster, HandedModel handed) override {
@@ -303,8 +308,9 @@ std::vector<Result> MissionRanks::at_homes(Request request, std::span<const Clus
     if (!parts[rank].empty()) {
       const std::string text = receive(rank);
       ByteCursor bytes(text);
+      FieldReader read(bytes);
       for (const std::size_t i : parts[rank]) {
-        all[i] = bytes.get<Result>();
+        read(all[i]);
       }
     }
   }

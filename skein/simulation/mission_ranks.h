@@ -67,6 +67,7 @@ class MissionRanks {
     gradients,
     hand_over,
     changes,
+    reports,
     handed,
     restore
   };

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "skein/base/field_bytes.h"
 #include "skein/base/stopwatch.h"
 #include "skein/simulation/fleet_bytes.h"
 #include "skein/simulation/mission_ranks.h"
@@ -85,6 +86,11 @@ std::string MissionRanks::answer(Request request, ByteCursor& bytes) {
     if (request == Request::scores) {
       for (const ModelScore& score : own_field_.scores(sent.list)) {
         reply.put(score);
+      }
+    } else if (request == Request::reports) {
+      FieldWriter write(reply);
+      for (const ClassReport& report : own_field_.class_reports(sent.list)) {
+        write(report);
       }
     } else {
       const std::vector<double> squares =

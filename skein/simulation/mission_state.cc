@@ -9,9 +9,9 @@ template <class Value, class Visit>
 requires IsOf<Value, MissionState>
 void each_field(Value& value, Visit&& visit) {
   auto& [world, global, clusters, timing, iterations, constants, seen, merges, known_merges, own_models,
-         trips, uav_arrivals_s] = value;
+         trips, uav_arrivals_s, estimates] = value;
   visit(world, global, clusters, timing, iterations, constants, seen, merges, known_merges, own_models, trips,
-        uav_arrivals_s);
+        uav_arrivals_s, estimates);
 }
 
 template <class Value, class Visit>
@@ -28,6 +28,22 @@ void each_field(Value& value, Visit&& visit) {
          spent_j, arrivals_s, forecasts] = value;
   visit(sequence, active, positions, batteries, drifts, ages, gradients, drift_sums, timing, now_s, left_s,
         spent_j, arrivals_s, forecasts);
+}
+
+template <class Value, class Visit>
+requires IsOf<Value, ClusterEstimate>
+void each_field(Value& value, Visit&& visit) {
+  auto& [shares, recalls, handed, accuracy, since_s, losses, elapsed_s, num_losses, deviations,
+         num_deviations] = value;
+  visit(shares, recalls, handed, accuracy, since_s, losses, elapsed_s, num_losses, deviations,
+        num_deviations);
+}
+
+template <class Value, class Visit>
+requires IsOf<Value, MissionEstimates>
+void each_field(Value& value, Visit&& visit) {
+  auto& [clusters, level, num_levels, by_share] = value;
+  visit(clusters, level, num_levels, by_share);
 }
 
 // Accounts are all that a ledger has.

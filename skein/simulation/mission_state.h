@@ -9,6 +9,7 @@
 #include "skein/base/bytes.h"
 #include "skein/learning/trainer.h"
 #include "skein/planning/plan.h"
+#include "skein/simulation/cluster_estimates.h"
 #include "skein/world/state.h"
 #include "skein/world/world.h"
 
@@ -46,6 +47,7 @@ struct MissionState {
   std::vector<std::shared_ptr<const Model>> own_models{};
   std::vector<Trip> trips{};             // of each swarm
   std::vector<double> uav_arrivals_s{};  // of each UAV, from its last flight with its swarm
+  MissionEstimates estimates{};          // of accuracy; of no clusters where no points are held out
 };
 
 // At the start: full batteries, each swarm above its first cluster.

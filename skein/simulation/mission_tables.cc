@@ -37,6 +37,10 @@ double of_last_round(const SwarmRow& row, double RoundRecord::*value) {
   return row.own().rounds.empty() ? 0.0 : row.own().rounds.back().*value;
 }
 
+std::optional<double> percent(std::optional<double> share) {
+  return share ? std::optional(100.0 * *share) : std::nullopt;
+}
+
 struct UavRow {
   const World& world;
   const SequenceRecord& record;
@@ -94,11 +98,10 @@ Columns<ClusterRow> make_cluster_columns() {
       {"age_sequences", [](Row r) { return r.own().age; }},
       {"accuracy_before_percent", [](Row r) { return 100.0 * r.own().accuracy_before; }},
       {"accuracy_after_percent", [](Row r) { return 100.0 * r.own().accuracy_after; }},
-      {"oracle_accuracy_percent",
-       [](Row r) {
-         const Maybe accuracy = r.own().oracle_accuracy;
-         return accuracy ? Maybe(100.0 * *accuracy) : Maybe();
-       }},
+      {"oracle_accuracy_percent", [](Row r) { return percent(r.own().oracle_accuracy); }},
+      {"predicted_accuracy_percent", [](Row r) { return percent(r.own().predicted_accuracy); }},
+      {"estimated_before_percent", [](Row r) { return percent(r.own().estimated_before); }},
+      {"estimated_after_percent", [](Row r) { return percent(r.own().estimated_after); }},
       {"loss_before_nats", [](Row r) { return r.own().loss_before; }},
       {"loss_after_nats", [](Row r) { return r.own().loss_after; }},
       {"drift", [](Row r) { return r.own().drift; }},

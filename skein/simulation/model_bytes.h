@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "skein/base/bytes.h"
+#include "skein/base/field_bytes.h"
 #include "skein/simulation/field.h"
 
 namespace skein {
@@ -24,6 +25,13 @@ struct SentModels {
   std::vector<ClusterModel> list{};
 };
 SentModels get_models(ByteCursor& bytes);
+
+template <class Value, class Visit>
+requires IsOf<Value, ClassReport>
+void each_field(Value& value, Visit&& visit) {
+  auto& [labels, points, hits] = value;
+  visit(labels, points, hits);
+}
 
 void put_handed(ByteWriter& bytes, const HandedModel& handed);
 HandedModel get_handed(ByteCursor& bytes);

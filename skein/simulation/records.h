@@ -66,6 +66,11 @@ struct ClusterRecord {
   double accuracy_before = 0.0;             // of its model on its data of this sequence, 0 to 1
   double accuracy_after = 0.0;              // the same with the model it has at the end
   std::optional<double> oracle_accuracy{};  // of an oracle's model on its data, if there is one
+  // What estimates say of these: of the first before anybody arrived and then from its devices' points, of
+  // the second when it was handed over. Empty: nothing.
+  std::optional<double> predicted_accuracy{};
+  std::optional<double> estimated_before{};
+  std::optional<double> estimated_after{};
   double loss_before = 0.0;
   double loss_after = 0.0;
   std::optional<double>

@@ -58,6 +58,9 @@ class NumberedField final : public Field {
   std::vector<double> squared_gradient_changes(std::span<const std::size_t> clusters) override {
     return std::vector<double>(clusters.size());
   }
+  std::vector<ClassReport> class_reports(std::span<const ClusterModel> models) override {
+    return std::vector<ClassReport>(models.size());
+  }
   [[nodiscard]] HandedModel handed(std::size_t /*cluster*/) override { return {}; }
   void restore(std::size_t /*cluster*/, HandedModel /*handed*/) override {}
   BoundConstants measure_constants(std::span<const std::size_t> /*clusters*/, const Model& /*before*/,
