@@ -23,11 +23,6 @@ class HorizonPlanner final : public Planner {
   [[nodiscard]] std::vector<Alternative> alternatives() const override { return alternatives_; }
 
  private:
-  // On the mission's clock.
-  struct Intent {
-    Site cluster;
-    double start_s;
-  };
   void remember(const Observation& observation);
   [[nodiscard]] std::size_t best_timing(const Observation& observation, double price) const;
   [[nodiscard]] std::shared_ptr<const ScheduleProblem> problem(const Observation& observation,
@@ -37,8 +32,8 @@ class HorizonPlanner final : public Planner {
   std::shared_ptr<const Environment> environment_;
   HorizonOptions options_;
   std::uint64_t seed_ = 0;
-  std::vector<double> visited_s_;  // of each cluster, on the mission's clock; empty before the first
-  std::vector<std::vector<Intent>> intents_;  // of each swarm: what the last schedule has after its beginning
+  std::vector<double> visited_s_;           // of each cluster, on the mission's clock; empty before the first
+  std::vector<std::vector<Wish>> intents_;  // of each swarm: the last schedule, on the mission's clock
   std::vector<Alternative> alternatives_;
 };
 

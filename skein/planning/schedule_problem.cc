@@ -79,7 +79,38 @@ void add_visits(ScheduleProblem& problem) {
   }
 }
 
+// Energy of the cheapest visit from a neighbour.
+double least_visit_j(const ScheduleProblem& problem, std::size_t cluster) {
+  const Environment& e = *problem.environment;
+  double metres = std::numeric_limits<double>::infinity();
+  for (std::size_t other = 0; other < e.num_clusters; ++other) {
+    metres = other != cluster ? std::min(metres, e.distance(other, cluster)) : metres;
+  }
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t u = 0; u < e.num_swarms; ++u) {
+    const ScheduleProblem::Visit& visit = problem.visit(u, cluster);
+    if (visit.possible && !problem.swarms[u].lost) {
+      const double way = e.num_clusters > 1 ? e.metre_j[u] * metres : 0.0;
+      least = std::min(least, way + e.takeoff_j[u] + visit.energy_j);
+    }
+  }
+  return least;
+}
+
 }  // namespace
+
+void set_price(ScheduleProblem& problem, double price) {
+  problem.price = price;
+  for (std::size_t c = 0; c < problem.clusters.size(); ++c) {
+    ScheduleProblem::Cluster& cluster = problem.clusters[c];
+    const double energy = least_visit_j(problem, c);
+    const bool comes = std::isfinite(energy);
+    cluster.visit_worth = comes ? price * energy : 0.0;
+    cluster.cycle_s = comes && cluster.now.loss_per_s > 0.0
+                          ? std::sqrt(2.0 * cluster.visit_worth / cluster.now.loss_per_s)
+                          : 0.0;
+  }
+}
 
 ScheduleProblem schedule_problem(std::shared_ptr<const Environment> environment,
                                  const Observation& observation, std::span<const double> ages_s,
@@ -92,7 +123,7 @@ ScheduleProblem schedule_problem(std::shared_ptr<const Environment> environment,
   expect(observation.forecasts.size() == e.num_clusters && ages_s.size() == e.num_clusters &&
              observation.positions.size() == e.num_swarms,
          "an observation with a forecast of each cluster");
-  ScheduleProblem problem{.timing = timing, .last_s = span.last_s, .end_s = span.end_s};
+  ScheduleProblem problem{.timing = timing, .end_s = span.end_s, .after_s = span.after_s};
   for (std::size_t u = 0; u < e.num_swarms; ++u) {
     problem.swarms.push_back(swarm_start(e, observation, u, span.end_s));
   }
