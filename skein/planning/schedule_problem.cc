@@ -59,16 +59,20 @@ void add_visits(ScheduleProblem& problem) {
   for (std::size_t u = 0; u < e.num_swarms; ++u) {
     for (std::size_t c = 0; c < e.num_clusters; ++c) {
       double least_loss = std::numeric_limits<double>::infinity();
+      double most_battery_j = 0.0;  // with any timing: that of the plan in which it arrives
       for (std::size_t t = 0; t < num_timings; ++t) {
         const VisitCost other = e.visits->of(t, u, c);
-        least_loss = other.possible ? std::min(least_loss, other.accuracy_loss) : least_loss;
+        if (other.possible) {
+          least_loss = std::min(least_loss, other.accuracy_loss);
+          most_battery_j = std::max(most_battery_j, other.battery_j);
+        }
       }
       const VisitCost cost = e.visits->of(problem.timing, u, c);
       const double behind = cost.possible ? (cost.accuracy_loss - least_loss) / 100.0 : 0.0;
       problem.visits.push_back({.possible = cost.possible,
                                 .duration_s = cost.duration_s,
                                 .energy_j = cost.energy_j,
-                                .battery_j = cost.battery_j,
+                                .battery_j = most_battery_j,
                                 .accuracy = std::max(0.0, problem.clusters[c].visited - behind)});
       double to_station = std::numeric_limits<double>::infinity();
       for (std::size_t r = e.num_clusters; r < e.num_sites(); ++r) {
