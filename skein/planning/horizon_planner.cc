@@ -127,12 +127,14 @@ Plan first_plan(const Schedule& schedule, double left_s) {
 }
 
 HorizonPlanner::HorizonPlanner(std::shared_ptr<const Environment> environment, const HorizonOptions& options)
-    : environment_(std::move(environment)), options_(options) {
+    : environment_(std::move(environment)), options_(options), wished_price_(options) {
   expect(environment_->visits != nullptr, "an environment that knows what visits take");
 }
 
 void HorizonPlanner::begin(std::uint64_t seed) {
   seed_ = seed;
+  timing_ = 0;
+  wished_price_.begin();
   visited_s_.clear();
   intents_.clear();
   alternatives_.clear();
@@ -149,8 +151,8 @@ void HorizonPlanner::remember(const Observation& o) {
 }
 
 std::shared_ptr<const ScheduleProblem> HorizonPlanner::problem(const Observation& o, std::size_t timing,
-                                                               double price) const {
-  const double end_s = std::min(options_.horizon_h * 3600.0, o.left_s);
+                                                               double price, double horizons) const {
+  const double end_s = std::min(horizons * options_.horizon_h * 3600.0, o.left_s);
   std::vector<double> ages;
   for (const double visited_s : visited_s_) {
     ages.push_back(o.now_s - visited_s);
@@ -162,6 +164,24 @@ std::shared_ptr<const ScheduleProblem> HorizonPlanner::problem(const Observation
     result.most_age_s = options_.most_age_h * 3600.0;
   }
   return std::make_shared<const ScheduleProblem>(std::move(result));
+}
+
+double HorizonPlanner::price(const Observation& o) {
+  if (options_.objective == Objective::price) {
+    return price_per_joule(options_.energy_price);
+  }
+  wished_price_.remember(o);
+  // Beyond what is scheduled it goes on as in the second half of that.
+  constexpr double horizons = 2.0;
+  return wished_price_.find(o, [&](double price) -> MissionForecast {
+    const std::shared_ptr<const ScheduleProblem> coarse = problem(o, timing_, price, horizons);
+    Schedule schedule(coarse);
+    fill_greedily(schedule);
+    const double half_s = 0.5 * coarse->end_s;
+    const double more = half_s > 0.0 ? coarse->after_s / half_s : 0.0;
+    return {schedule.accuracy_seconds() + more * schedule.accuracy_seconds(half_s),
+            schedule.energy_j() + more * schedule.energy_j(half_s)};
+  });
 }
 
 // The one of which the greedy schedule is best.
@@ -198,8 +218,9 @@ void HorizonPlanner::start_warm(Schedule& schedule, double now_s) const {
 
 Plan HorizonPlanner::choose(const Observation& o) {
   remember(o);
-  const double price = price_per_joule(options_.energy_price);
-  const std::shared_ptr<const ScheduleProblem> problem = this->problem(o, best_timing(o, price), price);
+  const double price = this->price(o);
+  timing_ = best_timing(o, price);
+  const std::shared_ptr<const ScheduleProblem> problem = this->problem(o, timing_, price);
   FirstPlans plans(o.left_s);
   Schedule schedule(problem);
   if (options_.search == ScheduleSearchKind::beam) {

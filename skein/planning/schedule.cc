@@ -31,24 +31,28 @@ Schedule::Schedule(std::shared_ptr<const ScheduleProblem> problem)
   }
 }
 
-double Schedule::accuracy_seconds() const {
+double Schedule::accuracy_seconds(double from_s) const {
   double sum = 0.0;
   for (std::size_t c = 0; c < marks_.size(); ++c) {
     for (std::size_t g = 0; g <= marks_[c].size(); ++g) {
       const Gap here = gap(c, g);
-      sum += here.path.integral(here.until_s - here.from_s);
+      const double before_s = std::clamp(from_s - here.from_s, 0.0, here.until_s - here.from_s);
+      sum += here.path.integral(here.until_s - here.from_s) - here.path.integral(before_s);
     }
   }
   return sum;
 }
 
-double Schedule::energy_j() const {
+double Schedule::energy_j(double from_s) const {
   const ScheduleProblem& p = *problem_;
   double sum = 0.0;
   for (std::size_t u = 0; u < routes_.size(); ++u) {
-    sum += p.swarms[u].lost ? 0.0
-                            : routes_[u].energy_j +
-                                  p.environment->landed_w[u] * std::max(0.0, p.end_s - p.swarms[u].arrival_s);
+    if (!p.swarms[u].lost) {
+      sum += p.environment->landed_w[u] * std::max(0.0, p.end_s - std::max(from_s, p.swarms[u].arrival_s));
+    }
+    for (const Stop& stop : routes_[u].stops) {
+      sum += stop.start_s >= from_s ? stop.energy_j : 0.0;
+    }
   }
   return sum;
 }

@@ -153,8 +153,9 @@ class Schedule {
   // How often a route has changed.
   [[nodiscard]] std::size_t version(std::size_t swarm) const { return versions_[swarm]; }
   [[nodiscard]] double value() const { return value_; }
-  [[nodiscard]] double accuracy_seconds() const;  // of all clusters until the end
-  [[nodiscard]] double energy_j() const;          // with what is taken on the ground until the end
+  // From some moment until the end: of all clusters, and with what is taken on the ground.
+  [[nodiscard]] double accuracy_seconds(double from_s = 0.0) const;
+  [[nodiscard]] double energy_j(double from_s = 0.0) const;
   [[nodiscard]] std::size_t num_visits() const;
 
   // Estimates of what one visit more would bring.
