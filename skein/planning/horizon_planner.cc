@@ -127,12 +127,14 @@ Plan first_plan(const Schedule& schedule, double left_s) {
 }
 
 HorizonPlanner::HorizonPlanner(std::shared_ptr<const Environment> environment, const HorizonOptions& options)
-    : environment_(std::move(environment)), options_(options) {
+    : environment_(std::move(environment)), options_(options), wished_price_(options) {
   expect(environment_->visits != nullptr, "an environment that knows what visits take");
 }
 
 void HorizonPlanner::begin(std::uint64_t seed) {
   seed_ = seed;
+  timing_ = 0;
+  wished_price_.begin();
   visited_s_.clear();
   intents_.clear();
   alternatives_.clear();
@@ -149,21 +151,37 @@ void HorizonPlanner::remember(const Observation& o) {
 }
 
 std::shared_ptr<const ScheduleProblem> HorizonPlanner::problem(const Observation& o, std::size_t timing,
-                                                               double price) const {
-  constexpr double tail = 1.5;  // of the horizon: a late visit counts, too
-  const double horizon_s = options_.horizon_h * 3600.0;
+                                                               double price, double horizons) const {
+  const double end_s = std::min(horizons * options_.horizon_h * 3600.0, o.left_s);
   std::vector<double> ages;
   for (const double visited_s : visited_s_) {
     ages.push_back(o.now_s - visited_s);
   }
-  ScheduleProblem result = schedule_problem(
-      environment_, o, ages, timing,
-      {.last_s = std::min(horizon_s, o.left_s), .end_s = std::min(tail * horizon_s, o.left_s)});
-  result.price = price;
+  ScheduleProblem result =
+      schedule_problem(environment_, o, ages, timing, {.end_s = end_s, .after_s = o.left_s - end_s});
+  set_price(result, price);
   if (options_.most_age_h > 0.0) {
     result.most_age_s = options_.most_age_h * 3600.0;
   }
   return std::make_shared<const ScheduleProblem>(std::move(result));
+}
+
+double HorizonPlanner::price(const Observation& o) {
+  if (options_.objective == Objective::price) {
+    return price_per_joule(options_.energy_price);
+  }
+  wished_price_.remember(o);
+  // Beyond what is scheduled it goes on as in the second half of that.
+  constexpr double horizons = 2.0;
+  return wished_price_.find(o, [&](double price) -> MissionForecast {
+    const std::shared_ptr<const ScheduleProblem> coarse = problem(o, timing_, price, horizons);
+    Schedule schedule(coarse);
+    fill_greedily(schedule);
+    const double half_s = 0.5 * coarse->end_s;
+    const double more = half_s > 0.0 ? coarse->after_s / half_s : 0.0;
+    return {schedule.accuracy_seconds() + more * schedule.accuracy_seconds(half_s),
+            schedule.energy_j() + more * schedule.energy_j(half_s)};
+  });
 }
 
 // The one of which the greedy schedule is best.
@@ -185,24 +203,24 @@ std::size_t HorizonPlanner::best_timing(const Observation& o, double price) cons
 // With what the last schedule has and is still possible.
 void HorizonPlanner::start_warm(Schedule& schedule, double now_s) const {
   for (std::size_t u = 0; u < intents_.size(); ++u) {
-    std::vector<Site> clusters;
-    const ScheduleProblem::Swarm& swarm = schedule.problem().swarms[u];
-    for (const Intent& intent : intents_[u]) {
-      const bool begun = intent.start_s <= now_s + swarm.ready_s;
-      if (!begun) {
-        clusters.push_back(intent.cluster);
+    std::vector<Wish> wishes;
+    const double ready_s = schedule.problem().swarms[u].ready_s;
+    for (const Wish& intent : intents_[u]) {
+      if (intent.start_s > now_s + ready_s) {
+        wishes.push_back({intent.cluster, intent.start_s - now_s});
       }
     }
-    while (!schedule.set_route(u, clusters) && !clusters.empty()) {
-      clusters.pop_back();
+    while (!schedule.set_route(u, wishes) && !wishes.empty()) {
+      wishes.pop_back();
     }
   }
 }
 
 Plan HorizonPlanner::choose(const Observation& o) {
   remember(o);
-  const double price = price_per_joule(options_.energy_price);
-  const std::shared_ptr<const ScheduleProblem> problem = this->problem(o, best_timing(o, price), price);
+  const double price = this->price(o);
+  timing_ = best_timing(o, price);
+  const std::shared_ptr<const ScheduleProblem> problem = this->problem(o, timing_, price);
   FirstPlans plans(o.left_s);
   Schedule schedule(problem);
   if (options_.search == ScheduleSearchKind::beam) {
@@ -224,8 +242,8 @@ Plan HorizonPlanner::choose(const Observation& o) {
   alternatives_ = plans.weighed(plan, schedule.value());
   intents_.assign(environment_->num_swarms, {});
   for (std::size_t u = 0; u < environment_->num_swarms; ++u) {
-    for (const Stop& stop : schedule.route(u).stops) {
-      intents_[u].push_back({stop.cluster, o.now_s + stop.start_s});
+    for (const Wish& wish : schedule.wishes(u)) {
+      intents_[u].push_back({wish.cluster, o.now_s + wish.start_s});
     }
   }
   return plan;

@@ -10,6 +10,7 @@
 
 #include "skein/planning/planner.h"
 #include "skein/planning/schedule_search.h"
+#include "skein/planning/wished_price.h"
 
 namespace skein {
 
@@ -23,22 +24,21 @@ class HorizonPlanner final : public Planner {
   [[nodiscard]] std::vector<Alternative> alternatives() const override { return alternatives_; }
 
  private:
-  // On the mission's clock.
-  struct Intent {
-    Site cluster;
-    double start_s;
-  };
   void remember(const Observation& observation);
+  double price(const Observation& observation);
   [[nodiscard]] std::size_t best_timing(const Observation& observation, double price) const;
   [[nodiscard]] std::shared_ptr<const ScheduleProblem> problem(const Observation& observation,
-                                                               std::size_t timing, double price) const;
+                                                               std::size_t timing, double price,
+                                                               double horizons = 1.0) const;
   void start_warm(Schedule& schedule, double now_s) const;
 
   std::shared_ptr<const Environment> environment_;
   HorizonOptions options_;
+  WishedPrice wished_price_;
   std::uint64_t seed_ = 0;
-  std::vector<double> visited_s_;  // of each cluster, on the mission's clock; empty before the first
-  std::vector<std::vector<Intent>> intents_;  // of each swarm: what the last schedule has after its beginning
+  std::size_t timing_ = 0;                  // of the last plan
+  std::vector<double> visited_s_;           // of each cluster, on the mission's clock; empty before the first
+  std::vector<std::vector<Wish>> intents_;  // of each swarm: the last schedule, on the mission's clock
   std::vector<Alternative> alternatives_;
 };
 

@@ -8,6 +8,7 @@ namespace skein {
 Schedule::Schedule(std::shared_ptr<const ScheduleProblem> problem)
     : problem_(std::move(problem)),
       routes_(problem_->swarms.size()),
+      versions_(problem_->swarms.size(), 0),
       marks_(problem_->clusters.size()),
       slots_(problem_->environment->num_stations),
       worths_(problem_->clusters.size(), 0.0) {
@@ -30,31 +31,35 @@ Schedule::Schedule(std::shared_ptr<const ScheduleProblem> problem)
   }
 }
 
-double Schedule::accuracy_seconds() const {
+double Schedule::accuracy_seconds(double from_s) const {
   double sum = 0.0;
   for (std::size_t c = 0; c < marks_.size(); ++c) {
     for (std::size_t g = 0; g <= marks_[c].size(); ++g) {
       const Gap here = gap(c, g);
-      sum += here.path.integral(here.until_s - here.from_s);
+      const double before_s = std::clamp(from_s - here.from_s, 0.0, here.until_s - here.from_s);
+      sum += here.path.integral(here.until_s - here.from_s) - here.path.integral(before_s);
     }
   }
   return sum;
 }
 
-double Schedule::energy_j() const {
+double Schedule::energy_j(double from_s) const {
   const ScheduleProblem& p = *problem_;
   double sum = 0.0;
   for (std::size_t u = 0; u < routes_.size(); ++u) {
-    sum += p.swarms[u].lost ? 0.0
-                            : routes_[u].energy_j +
-                                  p.environment->landed_w[u] * std::max(0.0, p.end_s - p.swarms[u].arrival_s);
+    if (!p.swarms[u].lost) {
+      sum += p.environment->landed_w[u] * std::max(0.0, p.end_s - std::max(from_s, p.swarms[u].arrival_s));
+    }
+    for (const Stop& stop : routes_[u].stops) {
+      sum += stop.start_s >= from_s ? stop.energy_j : 0.0;
+    }
   }
   return sum;
 }
 
 std::size_t Schedule::num_visits() const {
   std::size_t sum = 0;
-  for (const Route& route : routes_) {
+  for (const SwarmRoute& route : routes_) {
     sum += route.stops.size();
   }
   return sum;
@@ -65,7 +70,7 @@ Schedule::Gap Schedule::gap(std::size_t cluster, std::size_t number) const {
   const ScheduleProblem::Cluster& c = problem_->clusters[cluster];
   const std::vector<Mark>& marks = marks_[cluster];
   const double end_s = problem_->end_s;
-  Gap result{.path = c.now, .age_s = c.age_s, .from_s = 0.0, .until_s = end_s};
+  Gap result{.path = c.now, .age_s = c.age_s, .from_s = 0.0, .until_s = end_s, .last = true};
   if (number > 0) {
     const Mark& mark = marks[number - 1];
     result.path = path_of_visit(mark.accuracy, c.now.loss_per_s);
@@ -74,6 +79,7 @@ Schedule::Gap Schedule::gap(std::size_t cluster, std::size_t number) const {
   }
   if (number < marks.size()) {
     result.until_s = std::min(marks[number].time_s, end_s);
+    result.last = false;
   }
   return result;
 }
@@ -90,20 +96,36 @@ std::size_t Schedule::gap_around(std::size_t cluster, double time_s) const {
 double Schedule::cluster_worth(std::size_t cluster) const {
   double sum = 0.0;
   for (std::size_t g = 0; g <= marks_[cluster].size(); ++g) {
-    const Gap here = gap(cluster, g);
-    sum += problem_->worth(here.path, here.age_s, here.until_s - here.from_s);
+    sum += worth(cluster, gap(cluster, g));
   }
   return sum;
 }
 
+double Schedule::worth(std::size_t cluster, const Gap& gap) const {
+  const double seconds = gap.until_s - gap.from_s;
+  const double worth = problem_->worth(gap.path, gap.age_s, seconds);
+  return gap.last ? worth - problem_->lost_afterwards(
+                                cluster, problem_->clusters[cluster].visited - gap.path.after(seconds))
+                  : worth;
+}
+
 // Where what is lost by waiting, the accuracy that is missing, is as much as what is won by a model that is
-// younger until the next visit: a - a(f) = loss (until - f).
+// younger until the next visit: a - a(f) = loss (until - f). After the schedule's end the next visit comes
+// when it is due, or never: see lost_afterwards().
 double Schedule::best_finish(const Gap& gap, std::size_t cluster, double accuracy) const {
-  const double loss = problem_->clusters[cluster].now.loss_per_s;
+  const ScheduleProblem::Cluster& c = problem_->clusters[cluster];
+  const double loss = c.now.loss_per_s;
   const double missing = accuracy - gap.path.accuracy;
   double finish = missing > 0.0 ? gap.from_s : 0.5 * (gap.from_s + gap.until_s);
   if (loss > 0.0) {
-    finish = 0.5 * (gap.from_s + gap.until_s - missing / loss);
+    const double from_s = gap.from_s - missing / loss;  // when it would have been new
+    const double until_s = gap.last ? gap.until_s + std::min(problem_->after_s, c.cycle_s) : gap.until_s;
+    finish = 0.5 * (from_s + gap.until_s);
+    if (gap.last && problem_->after_s < c.cycle_s) {
+      finish = 0.5 * (from_s + until_s);
+    } else if (gap.last && from_s + 2.0 * c.cycle_s >= gap.until_s) {
+      finish = from_s + c.cycle_s;
+    }
   }
   finish = std::max(finish, gap.until_s - problem_->most_age_s);
   finish = std::min(finish, gap.from_s - gap.age_s + problem_->most_age_s);
@@ -112,15 +134,15 @@ double Schedule::best_finish(const Gap& gap, std::size_t cluster, double accurac
 
 double Schedule::gain_in(const Gap& gap, std::size_t cluster, double finish_s, double accuracy) const {
   const double before = std::clamp(finish_s, gap.from_s, gap.until_s) - gap.from_s;
-  const double whole = gap.until_s - gap.from_s;
   const AccuracyPath visited = path_of_visit(accuracy, problem_->clusters[cluster].now.loss_per_s);
-  return problem_->worth(gap.path, gap.age_s, before) + problem_->worth(visited, 0.0, whole - before) -
-         problem_->worth(gap.path, gap.age_s, whole);
+  const Gap after{visited, 0.0, gap.from_s + before, gap.until_s, gap.last};
+  return problem_->worth(gap.path, gap.age_s, before) + worth(cluster, after) - worth(cluster, gap);
 }
 
 // The best that a visit brings which is over in [least_s, most_s].
-double Schedule::gain_between(std::size_t cluster, double accuracy, double least_s, double most_s) const {
-  double best = -std::numeric_limits<double>::infinity();
+Schedule::Gain Schedule::gain_between(std::size_t cluster, double accuracy, double least_s,
+                                      double most_s) const {
+  Gain best{-std::numeric_limits<double>::infinity(), least_s};
   for (std::size_t g = gap_around(cluster, least_s); g <= marks_[cluster].size(); ++g) {
     const Gap here = gap(cluster, g);
     if (g > 0 && here.from_s > most_s) {
@@ -129,7 +151,10 @@ double Schedule::gain_between(std::size_t cluster, double accuracy, double least
     const double low = std::max(least_s, here.from_s);
     const double high = std::max(low, std::min(most_s, here.until_s));
     const double finish = std::clamp(best_finish(here, cluster, accuracy), low, high);
-    best = std::max(best, gain_in(here, cluster, finish, accuracy));
+    const double gain = gain_in(here, cluster, finish, accuracy);
+    if (gain > best.gain) {
+      best = {gain, finish};
+    }
   }
   return best;
 }
@@ -139,7 +164,7 @@ double Schedule::loss_of_delay(std::size_t swarm, std::size_t first, double dela
   const std::vector<Stop>& stops = routes_[swarm].stops;
   double loss = 0.0;
   for (std::size_t k = first; k < stops.size() && delay_s > 0.0 && loss <= most; ++k) {
-    if (stops[k].finish_s + delay_s > problem_->last_s) {
+    if (stops[k].finish_s + delay_s > problem_->end_s) {
       return std::numeric_limits<double>::infinity();
     }
     loss += delay_s * (stops[k].late_rate + problem_->clusters[stops[k].cluster].now.loss_per_s * delay_s);
@@ -150,6 +175,24 @@ double Schedule::loss_of_delay(std::size_t swarm, std::size_t first, double dela
   return loss;
 }
 
+// Of the visits before `first`, which are so much earlier.
+double Schedule::loss_of_hurry(std::size_t swarm, std::size_t first, double hurry_s, double most) const {
+  const std::vector<Stop>& stops = routes_[swarm].stops;
+  double loss = 0.0;
+  std::size_t k = first;
+  for (; k > routes_[swarm].num_fixed() && hurry_s > 0.0 && loss <= most; --k) {
+    const Stop& stop = stops[k - 1];
+    if (stop.start_s - hurry_s < stop.early_s) {
+      return std::numeric_limits<double>::infinity();
+    }
+    loss += problem_->clusters[stop.cluster].now.loss_per_s * hurry_s * hurry_s;
+    hurry_s -= stop.start_s - stop.leg_s - (k > 1 ? stops[k - 2].finish_s : problem_->swarms[swarm].ready_s);
+  }
+  return hurry_s > 0.0 && loss <= most && k == routes_[swarm].num_fixed()
+             ? std::numeric_limits<double>::infinity()
+             : loss;
+}
+
 Insertion Schedule::best_insertion(std::size_t swarm, std::size_t cluster) const {
   const ScheduleProblem& p = *problem_;
   const Environment& e = *p.environment;
@@ -158,31 +201,39 @@ Insertion Schedule::best_insertion(std::size_t swarm, std::size_t cluster) const
   if (!visit.possible || p.swarms[swarm].lost) {
     return best;
   }
+  // No place in the route is worth more than the best moment of all without a flight.
+  const double most_gain = gain_between(cluster, visit.accuracy, p.swarms[swarm].ready_s, p.end_s).gain;
   const std::vector<Stop>& stops = routes_[swarm].stops;
   for (std::size_t k = routes_[swarm].num_fixed(); k <= stops.size(); ++k) {
     const Site from = k > 0 ? stops[k - 1].cluster : p.swarms[swarm].site;
-    const double early = k > 0 ? stops[k - 1].early_s + (stops[k - 1].finish_s - stops[k - 1].start_s)
-                               : p.swarms[swarm].ready_s;
+    const double free_s = k > 0 ? stops[k - 1].finish_s : p.swarms[swarm].ready_s;
     double metres = e.distance(from, cluster);
-    const double least = early + metres / e.speed_mps[swarm] + visit.duration_s;
-    double most = p.last_s;
+    const double least = free_s + metres / e.speed_mps[swarm] + visit.duration_s;
+    double most = p.end_s;
     if (k < stops.size()) {
       const Site to = stops[k].station != no_site ? stops[k].station : stops[k].cluster;
       const double onwards = p.flight_s(swarm, cluster, to);
       most = stops[k].start_s - (stops[k].leg_s - stops[k].first_flight_s + onwards);
       metres += e.distance(cluster, to) - e.distance(from, to);
-    } else if (least > most) {
-      continue;
     }
     const double busy = metres / e.speed_mps[swarm] + visit.duration_s;
     double gain = -p.price * (e.metre_j[swarm] * metres + e.takeoff_j[swarm] + visit.energy_j -
                               e.landed_w[swarm] * busy);
-    gain += gain_between(cluster, visit.accuracy, least, std::max(least, most));
+    if (gain + most_gain <= std::max(0.0, best.gain)) {
+      continue;
+    }
+    const Gain won = gain_between(cluster, visit.accuracy, least, std::max(least, most));
+    gain += won.gain;
+    double start_s = won.finish_s - visit.duration_s;
     if (gain > best.gain && least > most) {
-      gain -= loss_of_delay(swarm, k, least - most, gain - std::max(0.0, best.gain));
+      const double enough = gain - std::max(0.0, best.gain);
+      const double late = loss_of_delay(swarm, k, least - most, enough);
+      const double hurried = loss_of_hurry(swarm, k, least - most, std::min(late, enough));
+      gain -= std::min(late, hurried);
+      start_s = hurried < late ? most - visit.duration_s : start_s;
     }
     if (gain > best.gain) {
-      best = {gain, k};
+      best = {gain, k, start_s};
     }
   }
   return best;
@@ -207,7 +258,7 @@ void Schedule::remove_mark(std::size_t swarm, const Stop& stop) {
   }
 }
 
-void Schedule::enter(std::size_t swarm, const Route& route) {
+void Schedule::enter(std::size_t swarm, const SwarmRoute& route) {
   for (const Stop& stop : route.stops) {
     add_mark(swarm, stop);
     if (stop.station != no_site) {
@@ -218,7 +269,7 @@ void Schedule::enter(std::size_t swarm, const Route& route) {
   value_ -= problem_->price * route.energy_j;
 }
 
-void Schedule::leave(std::size_t swarm, const Route& route) {
+void Schedule::leave(std::size_t swarm, const SwarmRoute& route) {
   for (const Stop& stop : route.stops) {
     remove_mark(swarm, stop);
     if (stop.station != no_site) {
@@ -229,7 +280,7 @@ void Schedule::leave(std::size_t swarm, const Route& route) {
   value_ += problem_->price * route.energy_j;
 }
 
-void Schedule::value_clusters(const Route& route) {
+void Schedule::value_clusters(const SwarmRoute& route) {
   for (const Stop& stop : route.stops) {
     const double worth = cluster_worth(stop.cluster);
     value_ += worth - worths_[stop.cluster];
@@ -237,15 +288,25 @@ void Schedule::value_clusters(const Route& route) {
   }
 }
 
-bool Schedule::set_route(std::size_t swarm, std::span<const Site> clusters) {
-  Route old = std::move(routes_[swarm]);
+std::vector<Wish> Schedule::wishes(std::size_t swarm) const {
+  const SwarmRoute& route = routes_[swarm];
+  std::vector<Wish> wishes;
+  for (std::size_t k = route.num_fixed(); k < route.stops.size(); ++k) {
+    wishes.push_back({route.stops[k].cluster, route.stops[k].start_s});
+  }
+  return wishes;
+}
+
+bool Schedule::set_route(std::size_t swarm, std::span<const Wish> wishes) {
+  SwarmRoute old = std::move(routes_[swarm]);
   leave(swarm, old);
-  Route route;
-  if (!simulate(swarm, clusters, route)) {
+  SwarmRoute route;
+  if (!arrange(swarm, wishes, route)) {
     enter(swarm, old);
     routes_[swarm] = std::move(old);
     return false;
   }
+  ++versions_[swarm];
   enter(swarm, route);
   retime(swarm, route);
   routes_[swarm] = std::move(route);
@@ -254,10 +315,11 @@ bool Schedule::set_route(std::size_t swarm, std::span<const Site> clusters) {
   return true;
 }
 
-void Schedule::restore(std::size_t swarm, const Route& route) {
-  const Route now = std::move(routes_[swarm]);
+void Schedule::restore(std::size_t swarm, const SwarmRoute& route) {
+  const SwarmRoute now = std::move(routes_[swarm]);
   leave(swarm, now);
   routes_[swarm] = route;
+  ++versions_[swarm];
   enter(swarm, route);
   value_clusters(now);
   value_clusters(route);
@@ -294,18 +356,18 @@ bool Schedule::by_station(std::size_t swarm, const Place& place, Site cluster, S
       continue;
     }
     const double first_s = p.flight_s(swarm, place.site, station);
-    const double last_s = p.flight_s(swarm, station, cluster);
+    const double second_s = p.flight_s(swarm, station, cluster);
     const double charge_s = e.recharge_s[swarm] * (1.0 - there_j / e.capacity_j[swarm]);
     const double from_s = free_from(station, place.time_s + first_s, charge_s);
-    const double start_s = from_s + charge_s + last_s;
+    const double start_s = from_s + charge_s + second_s;
     if (!found || start_s < stop.early_s) {
       found = true;
-      const double flying_s = first_s + last_s;
+      const double flying_s = first_s + second_s;
       stop.station = station;
       stop.charge_from_s = from_s;
       stop.charge_until_s = from_s + charge_s;
       stop.first_flight_s = first_s;
-      stop.last_flight_s = last_s;
+      stop.last_flight_s = second_s;
       stop.early_s = start_s;
       stop.energy_j = e.metre_j[swarm] * (e.distance(place.site, station) + e.distance(station, cluster)) +
                       2.0 * e.takeoff_j[swarm] - e.landed_w[swarm] * flying_s;
@@ -315,10 +377,11 @@ bool Schedule::by_station(std::size_t swarm, const Place& place, Site cluster, S
   return found;
 }
 
-// The next visit as early as it can be, by a station if need be.
-bool Schedule::reach(std::size_t swarm, Place& place, Site cluster, Stop& stop) const {
+// The next visit, when it is wished for or as early as it can be, by a station if need be.
+bool Schedule::reach(std::size_t swarm, Place& place, const Wish& wish, Stop& stop) const {
   const ScheduleProblem& p = *problem_;
   const Environment& e = *p.environment;
+  const Site cluster = wish.cluster;
   const ScheduleProblem::Visit& visit = p.visit(swarm, cluster);
   const ScheduleProblem::Swarm& own = p.swarms[swarm];
   if (!visit.possible) {
@@ -336,21 +399,21 @@ bool Schedule::reach(std::size_t swarm, Place& place, Site cluster, Stop& stop) 
     return false;
   }
   stop.leg_s = stop.early_s - place.time_s;
-  stop.start_s = stop.early_s;
+  stop.start_s = std::max(stop.early_s, wish.start_s);
   stop.finish_s = stop.start_s + visit.duration_s;
   stop.energy_j += visit.energy_j - e.landed_w[swarm] * visit.duration_s;
   place = {cluster, stop.finish_s, battery_j - visit.battery_j};
-  return stop.finish_s <= p.last_s;
+  return stop.finish_s <= p.end_s;
 }
 
-bool Schedule::simulate(std::size_t swarm, std::span<const Site> clusters, Route& route) const {
+bool Schedule::simulate(std::size_t swarm, std::span<const Wish> wishes, SwarmRoute& route) const {
   const ScheduleProblem& p = *problem_;
   const ScheduleProblem::Swarm& own = p.swarms[swarm];
   if (own.lost) {
-    return clusters.empty();
+    return wishes.empty();
   }
   Place place{own.site, own.ready_s, own.battery_j};
-  route.stops.reserve(clusters.size() + 1);
+  route.stops.reserve(wishes.size() + 1);
   if (own.under_way) {
     const ScheduleProblem::Visit& visit = p.visit(swarm, own.site);
     const double duration_s = visit.possible ? visit.duration_s : 0.0;
@@ -363,8 +426,8 @@ bool Schedule::simulate(std::size_t swarm, std::span<const Site> clusters, Route
     place.time_s = stop.finish_s;
     place.battery_j -= visit.possible ? visit.battery_j : 0.0;
   }
-  for (const Site cluster : clusters) {
-    if (!reach(swarm, place, cluster, route.stops.emplace_back())) {
+  for (const Wish& wish : wishes) {
+    if (!reach(swarm, place, wish, route.stops.emplace_back())) {
       return false;
     }
   }
@@ -374,36 +437,72 @@ bool Schedule::simulate(std::size_t swarm, std::span<const Site> clusters, Route
   return true;
 }
 
-// Visits are as early as they can be; each, the last one first, moves to when it is worth most, within its
-// slack. Who goes by a station does so at once, so that nobody else's time there changes.
-void Schedule::retime(std::size_t swarm, Route& route) {
+// Visits before one that would come too late for its wish are earlier than they wish; if that does not
+// suffice, those after it are later.
+bool Schedule::arrange(std::size_t swarm, std::span<const Wish> wishes, SwarmRoute& route) const {
+  const std::vector<Wish> at_once = [&] {
+    std::vector<Wish> list(wishes.begin(), wishes.end());
+    for (Wish& wish : list) {
+      wish.start_s = 0.0;
+    }
+    return list;
+  }();
+  if (!simulate(swarm, at_once, route)) {
+    return false;
+  }
   std::vector<Stop>& stops = route.stops;
+  const std::size_t fixed = route.num_fixed();
+  std::vector<Wish> possible(wishes.begin(), wishes.end());
+  double latest_s = problem_->end_s;
+  for (std::size_t k = stops.size(); k-- > fixed;) {
+    double& start_s = possible[k - fixed].start_s;
+    start_s =
+        std::max(stops[k].early_s, std::min(start_s, latest_s - (stops[k].finish_s - stops[k].start_s)));
+    latest_s = start_s - stops[k].leg_s;
+  }
+  SwarmRoute later;
+  if (simulate(swarm, possible, later)) {
+    for (std::size_t k = 0; k < stops.size(); ++k) {
+      later.stops[k].early_s = stops[k].early_s;
+    }
+    route = std::move(later);
+  }
+  return true;
+}
+
+// Each visit moves to when it is worth most, within its slack; the last one first, and then the first one.
+// Who goes by a station does so at once, so that nobody else's time there changes.
+void Schedule::retime(std::size_t swarm, SwarmRoute& route) {
   constexpr int passes = 2;
+  const std::size_t fixed = route.num_fixed();
+  const std::size_t count = route.stops.size();
   for (int pass = 0; pass < passes; ++pass) {
-    for (std::size_t k = stops.size(); k-- > route.num_fixed();) {
-      Stop& stop = stops[k];
-      const double duration_s = stop.finish_s - stop.start_s;
-      const double least = k > 0 ? stops[k - 1].finish_s + stop.leg_s : stop.early_s;
-      double most = problem_->last_s - duration_s;
-      if (k + 1 < stops.size()) {
-        most = stops[k + 1].station != no_site ? stop.start_s
-                                               : stops[k + 1].start_s - stops[k + 1].leg_s - duration_s;
-      }
-      if (most <= least && pass > 0) {
-        continue;
-      }
-      remove_mark(swarm, stop);
-      const double accuracy = problem_->visit(swarm, stop.cluster).accuracy;
-      const Gap around = gap(stop.cluster, gap_around(stop.cluster, stop.finish_s));
-      const double wanted = best_finish(around, stop.cluster, accuracy);
-      stop.start_s = std::max(least, std::min(wanted - duration_s, most));
-      stop.finish_s = stop.start_s + duration_s;
-      const double kept = around.path.after(std::max(0.0, stop.finish_s - around.from_s));
-      const double loss = problem_->clusters[stop.cluster].now.loss_per_s;
-      stop.late_rate = std::max(0.0, accuracy - kept - loss * std::max(0.0, around.until_s - stop.finish_s));
-      add_mark(swarm, stop);
+    for (std::size_t i = fixed; i < count; ++i) {
+      retime(swarm, route, pass == 0 ? count - 1 - (i - fixed) : i);
     }
   }
+}
+
+void Schedule::retime(std::size_t swarm, SwarmRoute& route, std::size_t k) {
+  std::vector<Stop>& stops = route.stops;
+  Stop& stop = stops[k];
+  const double duration_s = stop.finish_s - stop.start_s;
+  const double least = k > 0 ? stops[k - 1].finish_s + stop.leg_s : stop.early_s;
+  double most = problem_->end_s - duration_s;
+  if (k + 1 < stops.size()) {
+    most = stops[k + 1].station != no_site ? stop.start_s
+                                           : stops[k + 1].start_s - stops[k + 1].leg_s - duration_s;
+  }
+  remove_mark(swarm, stop);
+  const double accuracy = problem_->visit(swarm, stop.cluster).accuracy;
+  const Gap around = gap(stop.cluster, gap_around(stop.cluster, stop.finish_s));
+  const double wanted = best_finish(around, stop.cluster, accuracy);
+  stop.start_s = std::max(least, std::min(wanted - duration_s, most));
+  stop.finish_s = stop.start_s + duration_s;
+  const double kept = around.path.after(std::max(0.0, stop.finish_s - around.from_s));
+  const double loss = problem_->clusters[stop.cluster].now.loss_per_s;
+  stop.late_rate = std::max(0.0, accuracy - kept - loss * std::max(0.0, around.until_s - stop.finish_s));
+  add_mark(swarm, stop);
 }
 
 }  // namespace skein

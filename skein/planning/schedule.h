@@ -39,6 +39,10 @@ struct ScheduleProblem {
     AccuracyPath now;
     double visited = 0.0;  // accuracy that a visit leaves, with the best timing
     double age_s = 0.0;    // since the last visit
+    // What it is worth at least, once the schedule ends, not to need a visit (schedule_problem.cc), and after
+    // how long it then needs one.
+    double visit_worth = 0.0;
+    double cycle_s = 0.0;
   };
   struct Visit {
     bool possible = false;
@@ -50,9 +54,9 @@ struct ScheduleProblem {
 
   std::shared_ptr<const Environment> environment;
   std::size_t timing = 0;
-  double price = 0.0;   // accuracy-seconds per J
-  double last_s = 0.0;  // visits are over by then
-  double end_s = 0.0;   // accuracy counts until then
+  double price = 0.0;    // accuracy-seconds per J
+  double end_s = 0.0;    // visits are over by then, and accuracy counts until then
+  double after_s = 0.0;  // of the mission, afterwards
   double most_age_s = std::numeric_limits<double>::infinity();
   std::vector<Swarm> swarms;
   std::vector<Cluster> clusters;
@@ -70,19 +74,36 @@ struct ScheduleProblem {
     const double late_s = std::max(0.0, age_s + seconds - most_age_s) - std::max(0.0, age_s - most_age_s);
     return path.integral(seconds) - late_cost * std::max(0.0, late_s);
   }
+  // What it costs afterwards that a model's accuracy is so much below that of a new one. With a loss of l per
+  // second and visits at kappa, T = sqrt(2 kappa / l) apart at best, a model of age a = missing / l has lost
+  // l (T a - a^2 / 2) against a new one, and at most kappa, for a visit at once. In what is left of the
+  // mission it cannot lose more than what is missing now.
+  [[nodiscard]] double lost_afterwards(std::size_t cluster, double missing) const {
+    const Cluster& c = clusters[cluster];
+    if (missing <= 0.0) {
+      return 0.0;
+    }
+    const double loss = c.now.loss_per_s;
+    const double lost =
+        missing < loss * c.cycle_s ? missing * (c.cycle_s - 0.5 * missing / loss) : c.visit_worth;
+    return std::min(lost, missing * after_s);
+  }
 
   static constexpr double late_cost = 3.0;  // accuracy-seconds per second over the age limit
 };
 
 struct ScheduleSpan {
-  double last_s = 0.0;
   double end_s = 0.0;
+  double after_s = 0.0;  // of the mission
 };
 
-// The environment has visits; the observation has forecasts; `ages_s` of all clusters.
+// The environment has visits; the observation has forecasts; `ages_s` of all clusters. Without a price.
 ScheduleProblem schedule_problem(std::shared_ptr<const Environment> environment,
                                  const Observation& observation, std::span<const double> ages_s,
                                  std::size_t timing, const ScheduleSpan& span);
+
+// With energy at this price, in accuracy-seconds per J.
+void set_price(ScheduleProblem& problem, double price);
 
 constexpr Site no_site = std::numeric_limits<Site>::max();
 
@@ -102,7 +123,7 @@ struct Stop {
   double energy_j = 0.0;   // of leg and visit, less what it would have taken on the ground
 };
 
-struct Route {
+struct SwarmRoute {
   std::vector<Stop> stops;
   double energy_j = 0.0;
 
@@ -112,6 +133,13 @@ struct Route {
 struct Insertion {
   double gain = -std::numeric_limits<double>::infinity();  // estimated
   std::size_t position = 0;                                // in the route
+  double start_s = 0.0;                                    // when it would be best
+};
+
+// A visit that is to be made at about this time.
+struct Wish {
+  Site cluster = 0;
+  double start_s = 0.0;
 };
 
 class Schedule {
@@ -121,20 +149,25 @@ class Schedule {
 
   [[nodiscard]] const ScheduleProblem& problem() const { return *problem_; }
   [[nodiscard]] const std::shared_ptr<const ScheduleProblem>& shared_problem() const { return problem_; }
-  [[nodiscard]] const Route& route(std::size_t swarm) const { return routes_[swarm]; }
+  [[nodiscard]] const SwarmRoute& route(std::size_t swarm) const { return routes_[swarm]; }
+  // How often a route has changed.
+  [[nodiscard]] std::size_t version(std::size_t swarm) const { return versions_[swarm]; }
   [[nodiscard]] double value() const { return value_; }
-  [[nodiscard]] double accuracy_seconds() const;  // of all clusters until the end
-  [[nodiscard]] double energy_j() const;          // with what is taken on the ground until the end
+  // From some moment until the end: of all clusters, and with what is taken on the ground.
+  [[nodiscard]] double accuracy_seconds(double from_s = 0.0) const;
+  [[nodiscard]] double energy_j(double from_s = 0.0) const;
   [[nodiscard]] std::size_t num_visits() const;
 
   // Estimates of what one visit more would bring.
   [[nodiscard]] Insertion best_insertion(std::size_t swarm, std::size_t cluster) const;
 
-  // A route of these clusters, after that which is fixed. False, and nothing has changed, where the battery
-  // or the time does not suffice.
-  bool set_route(std::size_t swarm, std::span<const Site> clusters);
+  // A route of these visits, after that which is fixed, at their best times near those that are wished for.
+  // False, and nothing has changed, where the battery or the time does not suffice.
+  bool set_route(std::size_t swarm, std::span<const Wish> wishes);
+  // The visits of a route that are not fixed, as they are.
+  [[nodiscard]] std::vector<Wish> wishes(std::size_t swarm) const;
   // Back to what a route was.
-  void restore(std::size_t swarm, const Route& route);
+  void restore(std::size_t swarm, const SwarmRoute& route);
 
  private:
   struct Mark {
@@ -153,6 +186,7 @@ class Schedule {
     double age_s;  // at its beginning
     double from_s;
     double until_s;
+    bool last;
   };
   // Where the swarm is between two visits.
   struct Place {
@@ -160,29 +194,37 @@ class Schedule {
     double time_s;
     double battery_j;
   };
-  [[nodiscard]] bool reach(std::size_t swarm, Place& place, Site cluster, Stop& stop) const;
+  [[nodiscard]] bool reach(std::size_t swarm, Place& place, const Wish& wish, Stop& stop) const;
   [[nodiscard]] bool by_station(std::size_t swarm, const Place& place, Site cluster, Stop& stop,
                                 double& battery_j) const;
   [[nodiscard]] double free_from(Site station, double from_s, double seconds) const;
-  bool simulate(std::size_t swarm, std::span<const Site> clusters, Route& route) const;
-  void retime(std::size_t swarm, Route& route);
+  bool simulate(std::size_t swarm, std::span<const Wish> wishes, SwarmRoute& route) const;
+  bool arrange(std::size_t swarm, std::span<const Wish> wishes, SwarmRoute& route) const;
+  void retime(std::size_t swarm, SwarmRoute& route);
+  void retime(std::size_t swarm, SwarmRoute& route, std::size_t k);
   [[nodiscard]] Gap gap(std::size_t cluster, std::size_t number) const;
   [[nodiscard]] std::size_t gap_around(std::size_t cluster, double time_s) const;
   // When in a gap a visit is best over.
   [[nodiscard]] double best_finish(const Gap& gap, std::size_t cluster, double accuracy) const;
+  [[nodiscard]] double worth(std::size_t cluster, const Gap& gap) const;
   [[nodiscard]] double gain_in(const Gap& gap, std::size_t cluster, double finish_s, double accuracy) const;
-  [[nodiscard]] double gain_between(std::size_t cluster, double accuracy, double least_s,
-                                    double most_s) const;
+  struct Gain {
+    double gain;
+    double finish_s;
+  };
+  [[nodiscard]] Gain gain_between(std::size_t cluster, double accuracy, double least_s, double most_s) const;
   [[nodiscard]] double loss_of_delay(std::size_t swarm, std::size_t first, double delay_s, double most) const;
-  void enter(std::size_t swarm, const Route& route);
-  void leave(std::size_t swarm, const Route& route);
+  [[nodiscard]] double loss_of_hurry(std::size_t swarm, std::size_t first, double hurry_s, double most) const;
+  void enter(std::size_t swarm, const SwarmRoute& route);
+  void leave(std::size_t swarm, const SwarmRoute& route);
   void add_mark(std::size_t swarm, const Stop& stop);
   void remove_mark(std::size_t swarm, const Stop& stop);
-  void value_clusters(const Route& route);
+  void value_clusters(const SwarmRoute& route);
   [[nodiscard]] double cluster_worth(std::size_t cluster) const;
 
   std::shared_ptr<const ScheduleProblem> problem_;
-  std::vector<Route> routes_;
+  std::vector<SwarmRoute> routes_;
+  std::vector<std::size_t> versions_;
   std::vector<std::vector<Mark>> marks_;  // of each cluster, in the order of time
   std::vector<std::vector<Slot>> slots_;  // of each station
   std::vector<double> worths_;            // of each cluster

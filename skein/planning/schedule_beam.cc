@@ -24,7 +24,7 @@ std::size_t next_swarm(const Partial& partial) {
   std::size_t next = p.swarms.size();
   double first_s = std::numeric_limits<double>::infinity();
   for (std::size_t u = 0; u < p.swarms.size(); ++u) {
-    const Route& route = partial.schedule.route(u);
+    const SwarmRoute& route = partial.schedule.route(u);
     const double free_s = route.stops.empty() ? p.swarms[u].ready_s : route.stops.back().finish_s;
     if (!partial.closed[u] && free_s < first_s) {
       next = u;
@@ -34,14 +34,10 @@ std::size_t next_swarm(const Partial& partial) {
   return next;
 }
 
-std::vector<Site> route_with(const Schedule& schedule, std::size_t swarm, Site cluster) {
-  std::vector<Site> clusters;
-  const Route& route = schedule.route(swarm);
-  for (std::size_t k = route.num_fixed(); k < route.stops.size(); ++k) {
-    clusters.push_back(route.stops[k].cluster);
-  }
-  clusters.push_back(cluster);
-  return clusters;
+std::vector<Wish> route_with(const Schedule& schedule, std::size_t swarm, Site cluster) {
+  std::vector<Wish> wishes = schedule.wishes(swarm);
+  wishes.push_back({cluster, 0.0});
+  return wishes;
 }
 
 // The clusters that are best for a swarm, by estimate.
@@ -67,7 +63,7 @@ void add_children(Partial& partial, std::size_t parent, std::vector<Child>& chil
   if (swarm == partial.closed.size()) {
     return;
   }
-  const Route before = schedule.route(swarm);
+  const SwarmRoute before = schedule.route(swarm);
   for (const Site cluster : promising(schedule, swarm)) {
     if (schedule.set_route(swarm, route_with(schedule, swarm, cluster))) {
       if (schedule.value() > value + least_visit_gain) {

@@ -59,16 +59,20 @@ void add_visits(ScheduleProblem& problem) {
   for (std::size_t u = 0; u < e.num_swarms; ++u) {
     for (std::size_t c = 0; c < e.num_clusters; ++c) {
       double least_loss = std::numeric_limits<double>::infinity();
+      double most_battery_j = 0.0;  // with any timing: that of the plan in which it arrives
       for (std::size_t t = 0; t < num_timings; ++t) {
         const VisitCost other = e.visits->of(t, u, c);
-        least_loss = other.possible ? std::min(least_loss, other.accuracy_loss) : least_loss;
+        if (other.possible) {
+          least_loss = std::min(least_loss, other.accuracy_loss);
+          most_battery_j = std::max(most_battery_j, other.battery_j);
+        }
       }
       const VisitCost cost = e.visits->of(problem.timing, u, c);
       const double behind = cost.possible ? (cost.accuracy_loss - least_loss) / 100.0 : 0.0;
       problem.visits.push_back({.possible = cost.possible,
                                 .duration_s = cost.duration_s,
                                 .energy_j = cost.energy_j,
-                                .battery_j = cost.battery_j,
+                                .battery_j = most_battery_j,
                                 .accuracy = std::max(0.0, problem.clusters[c].visited - behind)});
       double to_station = std::numeric_limits<double>::infinity();
       for (std::size_t r = e.num_clusters; r < e.num_sites(); ++r) {
@@ -79,7 +83,38 @@ void add_visits(ScheduleProblem& problem) {
   }
 }
 
+// Energy of the cheapest visit from a neighbour.
+double least_visit_j(const ScheduleProblem& problem, std::size_t cluster) {
+  const Environment& e = *problem.environment;
+  double metres = std::numeric_limits<double>::infinity();
+  for (std::size_t other = 0; other < e.num_clusters; ++other) {
+    metres = other != cluster ? std::min(metres, e.distance(other, cluster)) : metres;
+  }
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t u = 0; u < e.num_swarms; ++u) {
+    const ScheduleProblem::Visit& visit = problem.visit(u, cluster);
+    if (visit.possible && !problem.swarms[u].lost) {
+      const double way = e.num_clusters > 1 ? e.metre_j[u] * metres : 0.0;
+      least = std::min(least, way + e.takeoff_j[u] + visit.energy_j);
+    }
+  }
+  return least;
+}
+
 }  // namespace
+
+void set_price(ScheduleProblem& problem, double price) {
+  problem.price = price;
+  for (std::size_t c = 0; c < problem.clusters.size(); ++c) {
+    ScheduleProblem::Cluster& cluster = problem.clusters[c];
+    const double energy = least_visit_j(problem, c);
+    const bool comes = std::isfinite(energy);
+    cluster.visit_worth = comes ? price * energy : 0.0;
+    cluster.cycle_s = comes && cluster.now.loss_per_s > 0.0
+                          ? std::sqrt(2.0 * cluster.visit_worth / cluster.now.loss_per_s)
+                          : 0.0;
+  }
+}
 
 ScheduleProblem schedule_problem(std::shared_ptr<const Environment> environment,
                                  const Observation& observation, std::span<const double> ages_s,
@@ -92,7 +127,7 @@ ScheduleProblem schedule_problem(std::shared_ptr<const Environment> environment,
   expect(observation.forecasts.size() == e.num_clusters && ages_s.size() == e.num_clusters &&
              observation.positions.size() == e.num_swarms,
          "an observation with a forecast of each cluster");
-  ScheduleProblem problem{.timing = timing, .last_s = span.last_s, .end_s = span.end_s};
+  ScheduleProblem problem{.timing = timing, .end_s = span.end_s, .after_s = span.after_s};
   for (std::size_t u = 0; u < e.num_swarms; ++u) {
     problem.swarms.push_back(swarm_start(e, observation, u, span.end_s));
   }

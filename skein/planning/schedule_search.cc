@@ -9,20 +9,12 @@ namespace {
 
 constexpr double rounding = 1e-9;  // accuracy-seconds
 
-std::vector<Site> clusters_of(const Schedule& schedule, std::size_t swarm) {
-  std::vector<Site> clusters;
-  const Route& route = schedule.route(swarm);
-  for (std::size_t k = route.num_fixed(); k < route.stops.size(); ++k) {
-    clusters.push_back(route.stops[k].cluster);
-  }
-  return clusters;
-}
-
-bool insert(Schedule& schedule, std::size_t swarm, std::size_t position, Site cluster) {
-  std::vector<Site> clusters = clusters_of(schedule, swarm);
+bool insert(Schedule& schedule, std::size_t swarm, const Insertion& insertion, Site cluster) {
+  std::vector<Wish> wishes = schedule.wishes(swarm);
   const std::size_t fixed = schedule.route(swarm).num_fixed();
-  clusters.insert(clusters.begin() + static_cast<std::ptrdiff_t>(position - fixed), cluster);
-  return schedule.set_route(swarm, clusters);
+  wishes.insert(wishes.begin() + static_cast<std::ptrdiff_t>(insertion.position - fixed),
+                {cluster, insertion.start_s});
+  return schedule.set_route(swarm, wishes);
 }
 
 // What every visit would bring, kept while visits are put in.
@@ -50,9 +42,9 @@ class Filling {
       }
       const std::size_t j = best_[i];
       const std::size_t swarm = swarms_[j];
-      const Route before = schedule_.route(swarm);
+      const SwarmRoute before = schedule_.route(swarm);
       const double value = schedule_.value();
-      if (!insert(schedule_, swarm, best(i).position, clusters_[i])) {
+      if (!insert(schedule_, swarm, best(i), clusters_[i])) {
         refuse(i, j);
       } else if (schedule_.value() <= value + least_visit_gain) {
         schedule_.restore(swarm, before);
@@ -122,7 +114,11 @@ class Search {
   void run(std::size_t iterations, ScheduleListener* listener);
 
  private:
-  using Saved = std::vector<std::pair<std::size_t, Route>>;
+  struct Saved {
+    std::size_t swarm;
+    std::size_t version;
+    SwarmRoute route;
+  };
 
   [[nodiscard]] Neighbourhood around(Site cluster) const;
   void take_out(const Neighbourhood& near, Site centre);
@@ -164,13 +160,13 @@ void Search::take_out(const Neighbourhood& near, Site centre) {
   constexpr std::size_t kinds = 4;
   const std::uint64_t kind = stream_.below(kinds);
   const double share = stream_.uniform(0.1, 0.5);
-  const double from_s = stream_.uniform(0.0, schedule_.problem().last_s);
-  const double until_s = from_s + share * schedule_.problem().last_s;
+  const double from_s = stream_.uniform(0.0, schedule_.problem().end_s);
+  const double until_s = from_s + share * schedule_.problem().end_s;
   const Site other = stream_.choice(near.clusters);
   const std::size_t swarm = stream_.choice(near.swarms);
   for (const std::size_t u : near.swarms) {
-    const Route& route = schedule_.route(u);
-    std::vector<Site> kept;
+    const SwarmRoute& route = schedule_.route(u);
+    std::vector<Wish> kept;
     for (std::size_t k = route.num_fixed(); k < route.stops.size(); ++k) {
       const Stop& stop = route.stops[k];
       const bool out = kind == 0   ? stream_.bernoulli(share)
@@ -178,7 +174,7 @@ void Search::take_out(const Neighbourhood& near, Site centre) {
                        : kind == 2 ? stop.cluster == centre || stop.cluster == other
                                    : u == swarm;
       if (!out) {
-        kept.push_back(stop.cluster);
+        kept.push_back({stop.cluster, stop.start_s});
       }
     }
     if (kept.size() + route.num_fixed() < route.stops.size()) {
@@ -195,7 +191,7 @@ void Search::run(std::size_t iterations, ScheduleListener* listener) {
   const double empty = Schedule(schedule_.shared_problem()).value();
   double current = schedule_.value();
   double best = current;
-  std::vector<Route> best_routes;
+  std::vector<SwarmRoute> best_routes;
   const auto keep = [&] {
     best = current;
     best_routes.clear();
@@ -209,9 +205,9 @@ void Search::run(std::size_t iterations, ScheduleListener* listener) {
   for (std::size_t i = 0; i < iterations; ++i) {
     const auto centre = static_cast<Site>(stream_.below(schedule_.problem().clusters.size()));
     const Neighbourhood near = around(centre);
-    Saved saved;
+    std::vector<Saved> saved;
     for (const std::size_t u : near.swarms) {
-      saved.emplace_back(u, schedule_.route(u));
+      saved.push_back({u, schedule_.version(u), schedule_.route(u)});
     }
     take_out(near, centre);
     fill_greedily(schedule_, near.swarms, near.clusters);
@@ -226,8 +222,10 @@ void Search::run(std::size_t iterations, ScheduleListener* listener) {
         keep();
       }
     } else {
-      for (const auto& [u, route] : saved) {
-        schedule_.restore(u, route);
+      for (const Saved& one : saved) {
+        if (schedule_.version(one.swarm) != one.version) {
+          schedule_.restore(one.swarm, one.route);
+        }
       }
     }
   }
@@ -251,9 +249,7 @@ void fill_greedily(Schedule& schedule) {
 }
 
 std::size_t search_iterations(std::size_t swarms, std::size_t clusters) {
-  constexpr std::size_t least = 200;
-  constexpr std::size_t most = 2000;
-  return std::min(most, least + 5 * (swarms + clusters));
+  return 100 + 2 * (swarms + clusters);
 }
 
 void improve(Schedule& schedule, std::size_t iterations, RandomStream& stream, ScheduleListener* listener) {

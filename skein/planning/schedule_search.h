@@ -17,7 +17,7 @@ namespace skein {
 
 // Accuracy-seconds that a visit must bring to be made at all: where energy has no price, swarms would be
 // under way for nothing.
-constexpr double least_visit_gain = 0.05;
+constexpr double least_visit_gain = 0.5;
 
 // Puts visits in while that raises the value: of these clusters, by these swarms.
 void fill_greedily(Schedule& schedule, std::span<const std::size_t> swarms, std::span<const Site> clusters);

@@ -8,6 +8,7 @@
 #include "skein/bounds/bounds.h"
 #include "skein/learning/label_shift.h"
 #include "skein/learning/network_choice.h"
+#include "skein/planning/planners.h"
 #include "skein/scenario/scenario.h"
 
 namespace skein {
@@ -126,6 +127,24 @@ void check_learning(Check& check, const LearningOptions& learning) {
                 "must be all above 0, or all 0 to use batch_ratios");
 }
 
+void check_horizon(Check& check, const Scenario& s) {
+  const PlanningOptions& planning = s.planning;
+  const HorizonOptions& horizon = planning.horizon;
+  const std::string objective(names_of(Objective{})[static_cast<std::size_t>(horizon.objective)]);
+  const bool by_the_clock = is_by_the_clock(planning.planner);
+  check.require(by_the_clock == (horizon.objective != Objective::reward), "planning.objective", objective,
+                by_the_clock ? "is what the paper's planners go by: choose price, wanted_accuracy or "
+                               "energy_budget for the planner " +
+                                   planning.planner
+                             : "is for the planner horizon; " + planning.planner + " goes by reward");
+  check.require(!by_the_clock || planning.estimates.held_out > 0.0, "planning.estimates.held_out",
+                fmt::format("{:g}", planning.estimates.held_out),
+                "must be above 0, say 0.1: the planner " + planning.planner + " goes by predicted accuracy");
+  check.require(s.run.hours > 0.0 || (horizon.objective != Objective::wanted_accuracy &&
+                                      horizon.objective != Objective::energy_budget),
+                "planning.objective", objective, "is for a whole mission: give run.hours");
+}
+
 void check_planning(Check& check, const PlanningOptions& planning, std::size_t num_clusters) {
   for (const auto& [drift, key] : {std::pair{&planning.drift.start, "start"}, {&planning.drift.end, "end"}}) {
     const std::size_t size = drift->list_size().value_or(num_clusters);
@@ -181,6 +200,7 @@ std::vector<InputFault> impossible_combinations(const Scenario& scenario) {
                   "learning.network, or 0");
   }
   check_planning(check, scenario.planning, scenario.world.clusters.sites.count);
+  check_horizon(check, scenario);
   for (InputFault& fault : faults_of(scenario.drift, scenario.world.clusters.sites.count)) {
     fault.key = "drift." + fault.key;
     check.faults.push_back(std::move(fault));
