@@ -101,6 +101,18 @@ TEST_F(MissionRuns, LeavesItsNumbersAndModels) {
   EXPECT_EQ(fs::exists(at("here") / mission_file::report), has_page());
 }
 
+// So many swarms and clusters that the planner's tables are solved on demand: asked for by whoever plans, and
+// after resuming in another order.
+TEST_F(MissionRuns, WithTablesOnDemandGoesOnToTheSameBytes) {
+  const Scenario scenario =
+      load_scenario(SKEIN_SOURCE_DIR "/scenarios/smoke.toml",
+                    {.settings = {"run.sequences=3", "planning.planner=myopic", "swarms.count=14",
+                                  "world.clusters.count=300", "world.clusters.devices=1",
+                                  "world.stations.count=6", "world.access_points.count=12",
+                                  "world.distance_m=[500, 20000]", "swarms.types.worker.count=1"}});
+  goes_on_to_the_same_bytes(scenario);
+}
+
 TEST_F(MissionRuns, GoesOnToTheSameBytes) {
   for (const Scenario& scenario : {small_mission(), hourly_mission()}) {
     goes_on_to_the_same_bytes(scenario);

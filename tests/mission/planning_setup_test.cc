@@ -52,6 +52,27 @@ TEST(PlanningSetup, TablesAreAClosedFormOrSolved) {
   EXPECT_EQ(closed.travel_j, solved.travel_j);
 }
 
+// Small ones, and those of planners that learn, are solved at once.
+TEST(PlanningSetup, LargeTablesAreSolvedOnDemand) {
+  std::string durations = "1";
+  for (int i = 2; i <= 700; ++i) {
+    durations += ", " + std::to_string(i);
+  }
+  const auto built = [&](const std::string& planning) {
+    const Scenario scenario =
+        small_scenario("[planning]\nlocal_periods = [1]\nglobal_periods = [1]\n" + planning);
+    ThreadPool pool(1);
+    const World world = build_world(scenario, pool);
+    Environment e = build_environment(scenario, world, MissingTables::solved, pool, alone(), [](double) {});
+    EXPECT_NE(e.visits, nullptr);
+    return e.tables.source != nullptr;
+  };
+  const std::string large = "durations = [" + durations + "]\n";
+  EXPECT_TRUE(built("planner = \"beam\"\n" + large));
+  EXPECT_FALSE(built("planner = \"guided\"\n" + large));
+  EXPECT_FALSE(built("planner = \"beam\"\ndurations = [4, 8]\n"));
+}
+
 TEST(PlanningSetup, ThresholdsAreTheWorldsOrGiven) {
   const Scenario scenario = small_scenario("");
   ThreadPool pool(1);

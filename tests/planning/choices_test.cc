@@ -155,5 +155,76 @@ TEST(Choices, SomeoneWhoCanGoNowhereStays) {
   }
 }
 
+// Entries known by bounds until they are asked for.
+class CountingSource final : public EntrySource {
+ public:
+  CountingSource(SolvedTables tables, double looseness) : tables_(std::move(tables)), looseness_(looseness) {
+    tables_.source = nullptr;
+  }
+  [[nodiscard]] SolvedEntry entry(std::size_t index) const override {
+    asked_.insert(index);
+    return {tables_.objective_at(index), tables_.training_j_at(index)};
+  }
+  [[nodiscard]] EntryBounds bounds(std::size_t index) const override {
+    RandomStream stream(index, "test.bounds");
+    const double training = tables_.training_j_at(index);
+    return {(1.0 - looseness_) * tables_.objective_at(index),
+            training * (1.0 - looseness_ * stream.uniform(0.0, 1.0)),
+            training * (1.0 + looseness_ * stream.uniform(0.0, 1.0))};
+  }
+  void prepare(std::span<const std::size_t> indices) const override {
+    asked_.insert(indices.begin(), indices.end());
+  }
+  [[nodiscard]] std::size_t asked() const { return asked_.size(); }
+
+ private:
+  SolvedTables tables_;
+  double looseness_;
+  mutable std::set<std::size_t> asked_;
+};
+
+// The same plans with entries that are solved on demand as with all of them, of which many are never asked
+// for where plans are too many to look at each.
+TEST(Choices, OnDemandAreThoseOfCompleteTables) {
+  std::size_t asked = 0;
+  std::size_t all = 0;
+  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+    RandomStream stream(seed, "test.on_demand");
+    const bool many = seed % 2 == 0;
+    const auto e = random_environment(
+        {.swarms = many ? 6U : 2U, .clusters = many ? 30U : 5U, .stations = 1 + stream.below(3)}, seed);
+    for (std::size_t i = 0; i < e->tables.size(); ++i) {
+      e->tables.objective[i] *= stream.uniform(0.9, 1.1);
+      e->tables.training_energy_j[i] *= stream.uniform(1.0, 40.0);
+    }
+    e->battery_mask = seed % 5 != 0;
+    const ChoiceOptions options{.assignment_width = 8};
+    const ChoiceFinder complete(*e, options);
+    std::vector<double> state = some_state(*e, complete, stream);
+    if (seed % 7 == 0) {
+      state[StateLayout(*e).battery()] = lost_battery_j;
+    }
+    auto lazy = *e;
+    const auto source = std::make_shared<CountingSource>(e->tables, seed % 3 == 0 ? 0.3 : 0.01);
+    lazy.tables.source = source;
+    lazy.tables.objective.clear();
+    lazy.tables.training_energy_j.clear();
+    const ChoiceFinder on_demand(lazy, options);
+    EXPECT_EQ(source->asked(), 0U);
+    Choices expected;
+    Choices found;
+    complete.find(state, expected);
+    on_demand.find(state, found);
+    EXPECT_EQ(found.destinations, expected.destinations) << seed;
+    EXPECT_EQ(found.timings, expected.timings);
+    EXPECT_EQ(found.rewards, expected.rewards);
+    if (many) {
+      asked += source->asked();
+      all += e->tables.size();
+    }
+  }
+  EXPECT_LT(asked, all / 3);
+}
+
 }  // namespace
 }  // namespace skein
