@@ -273,5 +273,28 @@ TEST(MissionRules, WhoHasNothingToDoStaysOnTheGround) {
   EXPECT_NEAR(record.uavs[idle].landed_s + record.uavs[idle].flying_s, record.end_s - record.start_s, 1e-9);
 }
 
+// Nor does anybody hover whom worker selection leaves out.
+TEST(MissionRules, WhoIsIdleByDecisionStaysOnTheGround) {
+  ByPlan mission({{0, 1}, {1, 2}}, {"offloading.method='worker_selection'", "offloading.time='priced'",
+                                    "offloading.learning_term='accuracy'", "planning.waiting='cheaper'"});
+  std::size_t idle = 0;
+  std::size_t busy = 0;
+  for (int s = 0; s < 2; ++s) {
+    const SequenceRecord record = mission.step();
+    for (std::size_t swarm = 0; swarm < 2; ++swarm) {
+      const std::vector<RoundRecord>& rounds = record.swarms[swarm].rounds;
+      ASSERT_EQ(rounds.size(), 2U) << record.swarms[swarm].culprit;
+      const std::size_t first = mission.world().swarms[swarm].workers.first;
+      for (std::size_t u = 0; u < rounds[0].decision.data.size(); ++u) {
+        const bool works = rounds[0].decision.data[u] > 0.0 || rounds[1].decision.data[u] > 0.0;
+        EXPECT_EQ(record.uavs[first + u].hovering_s > 0.0, works) << swarm << " " << u;
+        (works ? busy : idle) += 1;
+      }
+    }
+  }
+  EXPECT_GE(idle, 4U);
+  EXPECT_GE(busy, 4U);
+}
+
 }  // namespace
 }  // namespace skein
