@@ -6,6 +6,7 @@
 //   gp NAME        the first condensed program of an instance: from nothing, with all that belongs to a solve
 //   ipopt_gp NAME  the same program on Ipopt
 //   newton NAME, algorithm_1 NAME, ipopt NAME   all of problem P; Ipopt on the same formulation as newton
+//   price NAME     newton with and without the instance's price of time, in turns
 //   growth N       a geometric program with N devices, made from the largest instance
 //   verdicts N     N instances with random batteries, from ample to impossible: newton against Ipopt
 // scripts/benchmark-offloading runs this and the peer and compares them.
@@ -20,6 +21,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "skein/base/random.h"
 #include "skein/offloading/condensed_offloader.h"
@@ -38,6 +40,12 @@ using Json = nlohmann::ordered_json;
 
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
 // Seconds of one call, the median of as many as fit, three at least.
 template <class Work>
 double seconds_of(double budget, const Work& work) {
@@ -48,8 +56,7 @@ double seconds_of(double budget, const Work& work) {
     work();
     times.push_back(processor_seconds() - before);
   }
-  std::ranges::nth_element(times, times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2));
-  return times[times.size() / 2];
+  return median_of(std::move(times));
 }
 
 // The decision at which the peer condenses too.
@@ -98,6 +105,27 @@ Json solve_p(const Offloader& offloader, const OffloadingInstance& p, double bud
   return {{"status", name_of(result.status)}, {"seconds", seconds},
           {"iterations", result.iterations},  {"condensations", result.condensations},
           {"objective", result.objective()},  {"kkt_residual", result.certificate.kkt_residual}};
+}
+
+// The same instance with and without a price of time, in turns.
+Json price_of_time(const OffloadingInstance& p, double budget) {
+  OffloadingInstance free = p;
+  free.hover_power = 0.0;
+  free.uav_hover_power.clear();
+  const NewtonOffloader offloader;
+  OffloadResult result;
+  std::vector<double> with;
+  std::vector<double> without;
+  const double start = processor_seconds();
+  while (with.size() < 5 || (processor_seconds() - start < budget && with.size() < 1001)) {
+    for (const auto& [instance, times] :
+         {std::pair<const OffloadingInstance*, std::vector<double>*>{&free, &without}, {&p, &with}}) {
+      const double before = processor_seconds();
+      result = offloader.solve({instance, 1}, nullptr);
+      times->push_back(processor_seconds() - before);
+    }
+  }
+  return {{"status", name_of(result.status)}, {"with", median_of(with)}, {"without", median_of(without)}};
 }
 
 // Devices of an instance again and again, each a little different; limits grow with them.
@@ -229,11 +257,8 @@ Json answer(const std::map<std::string, OffloadingInstance>& instances, const st
   if (command == "newton") {
     return solve_p(NewtonOffloader(), p, budget);
   }
-  if (command == "without_price") {
-    OffloadingInstance free = p;
-    free.hover_power = 0.0;
-    free.uav_hover_power.clear();
-    return solve_p(NewtonOffloader(), free, budget);
+  if (command == "price") {
+    return price_of_time(p, budget);
   }
   if (command == "algorithm_1") {
     return solve_p(CondensedOffloader({.tolerance = 1e-5}), p, budget);

@@ -49,6 +49,8 @@ std::vector<double> usual_times(std::span<const OffloadingInstance> rounds,
   return times;
 }
 
+constexpr const char* not_found = "no decision within the limits was found";
+
 bool is_within_limits(const OffloadResult& result) { return result.certificate.violation <= 1e-9; }
 
 // The search over starts for one problem.
@@ -257,7 +259,7 @@ std::string culprit_of_result(std::span<const OffloadingInstance> rounds, const 
     return "";
   }
   if (!is_within_limits(result)) {
-    return "no decision within the limits was found";
+    return not_found;
   }
   double points = 0.0;
   for (const OffloadEvaluation& e : result.evaluations) {
@@ -326,7 +328,8 @@ OffloadResult NewtonOffloader::solve(std::span<const OffloadingInstance> rounds,
   }
   if (!std::isfinite(search.best().objective)) {
     result.status = OffloadStatus::infeasible;
-    result.culprit = "the limits leave no room for what is fixed";
+    result.culprit =
+        options_.restrictions.even_rho ? "the limits leave no room for what is fixed" : not_found;
     result.iterations = search.iterations();
     return result;
   }

@@ -279,6 +279,23 @@ std::vector<double> full_batteries(const World& world) {
 
 namespace {
 
+// By how much each UAV needs more than it has, for all rounds with these decisions; 1 where it has enough.
+std::vector<double> excess_of(std::span<const OffloadingInstance> rounds, const OffloadDecision& decision) {
+  const std::vector<double>& budget = rounds.front().energy_budget;
+  std::vector<double> used(budget.size(), 0.0);
+  for (const OffloadingInstance& round : rounds) {
+    const OffloadEvaluation e = evaluate(round, decision);
+    for (std::size_t u = 0; u < used.size(); ++u) {
+      used[u] += e.uav_energy[u];
+    }
+  }
+  std::vector<double> excess;
+  for (std::size_t u = 0; u < used.size(); ++u) {
+    excess.push_back(used[u] > budget[u] * (1.0 + 1e-9) ? used[u] / std::max(budget[u], 1e-300) : 1.0);
+  }
+  return excess;
+}
+
 OffloadResult solve_alike(const Offloader& offloader, std::span<const OffloadingInstance> rounds) {
   const auto count = static_cast<double>(rounds.size());
   OffloadingInstance one = rounds.front();
@@ -287,9 +304,20 @@ OffloadResult solve_alike(const Offloader& offloader, std::span<const Offloading
   }
   one.point_bits /= count;
   OffloadResult result = offloader.solve({&one, 1}, nullptr);
-  const auto fits = [&] { return evaluate(rounds.front(), result.decisions.front()).violation <= 1e-9; };
-  if (result.status != OffloadStatus::infeasible && !fits()) {
-    one.point_bits = rounds.front().point_bits;  // the first round, which gathers for all, takes too long
+  // The first round gathers for all: it may take too long, and all together longer than rounds that are alike
+  // would, as different UAVs are last.
+  for (int attempt = 0; attempt < 4 && result.status != OffloadStatus::infeasible; ++attempt) {
+    const std::vector<double> excess = excess_of(rounds, result.decisions.front());
+    const bool fits = evaluate(rounds.front(), result.decisions.front()).violation <= 1e-9;
+    if (fits && std::ranges::max(excess) == 1.0) {
+      break;
+    }
+    if (!fits || attempt == 2) {
+      one.point_bits = rounds.front().point_bits;  // as if each gathered: that is always enough
+    }
+    for (std::size_t u = 0; u < excess.size(); ++u) {
+      one.energy_budget[u] *= excess[u] > 1.0 && attempt < 2 ? 0.999 / excess[u] : 1.0;
+    }
     result = offloader.solve({&one, 1}, nullptr);
   }
   if (result.status == OffloadStatus::infeasible) {

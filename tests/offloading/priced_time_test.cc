@@ -240,19 +240,6 @@ TEST(PricedTime, ALineOfJsonHasThePrice) {
 
 // ---- predicted accuracy in the bound's place
 
-OffloadingInstance with_accuracy(OffloadingInstance p) {
-  p.accuracy = AccuracyLoss{};
-  p.local_period = 256.0;
-  p.point_bits = 6.3e3;
-  for (std::size_t j = 0; j < p.num_workers(); ++j) {
-    p.capacitance_cycles[j] *= 750e3 / p.cycles[j];
-    p.cycles[j] = 750e3;
-  }
-  p.local_time_limit = p.local_time_limit > 0.0 ? 60.0 : p.local_time_limit;
-  p.learning_weight = 0.98;
-  return p;
-}
-
 // Where all workers have the same mini-batches: e_n (n_0 / (K tau A D))^q + e_d (d_0 / D)^p of one of them.
 TEST(PredictedAccuracy, IsTheFormulaOfOneWorkerWhereAllAreAlike) {
   OffloadingInstance p = small_instance();

@@ -19,6 +19,8 @@ struct RandomInstanceOptions {
   // Shares of instances and UAVs whose limits are tight, or leave nothing at all.
   double tight = 0.3;
   double impossible = 0.0;
+  // Where time has a price, of instances whose batteries last for hardly any hovering, or for none at all.
+  double nearly_empty = 0.0;
 };
 
 inline OffloadingInstance random_instance(std::uint64_t seed, const RandomInstanceOptions& options = {}) {
@@ -104,7 +106,58 @@ inline OffloadingInstance random_priced_instance(std::uint64_t seed,
     p.uav_hover_power.push_back(power);
     p.energy_budget[u] += p.energy_budget[u] > 0.0 ? power * log_uniform(0.01, 10.0) : 0.0;
   }
+  if (random.bernoulli(options.nearly_empty)) {
+    p.uav_hover_power.assign(p.num_uavs(), 100.0);
+    for (double& budget : p.energy_budget) {
+      budget = budget > 0.0 ? 100.0 * log_uniform(1e-6, 0.1) : budget;
+    }
+  }
   return p;
+}
+
+// The same with a prediction of accuracy in the bound's place, with the sizes of the default mission.
+inline OffloadingInstance with_accuracy(OffloadingInstance p) {
+  p.accuracy = AccuracyLoss{};
+  p.local_period = 256.0;
+  p.point_bits = 6.3e3;
+  for (std::size_t j = 0; j < p.num_workers(); ++j) {
+    p.capacitance_cycles[j] *= 750e3 / p.cycles[j];
+    p.cycles[j] = 750e3;
+  }
+  p.local_time_limit = p.local_time_limit > 0.0 ? 60.0 : p.local_time_limit;
+  p.learning_weight = 0.98;
+  return p;
+}
+
+// Where time has a price: less than a point could reach the workers until some worker's battery, or the time,
+// is used up. A coordinator that cannot hover so long relays nothing.
+inline bool ends_before_a_point(const OffloadingInstance& p) {
+  const auto longest = [&](std::size_t u) {
+    return p.hover_power_of(u) > 0.0 ? p.energy_budget[u] / p.hover_power_of(u) : HUGE_VAL;
+  };
+  const auto points_per_second = [&](auto relays) {
+    double sum = 0.0;
+    for (std::size_t j = 0; j < p.num_workers(); ++j) {
+      double rate = 0.0;
+      for (std::size_t i = 0; i < p.num_devices(); ++i) {
+        rate = std::max(rate, p.device_rate(i, j));
+      }
+      for (std::size_t h = 0; h < p.num_coordinators(); ++h) {
+        rate = relays(h) ? std::max(rate, p.coordinator_rate(h, j)) : rate;
+      }
+      sum += rate / p.point_bits;
+    }
+    return sum;
+  };
+  const double most = points_per_second([](std::size_t) { return true; });
+  const double open = points_per_second([&](std::size_t h) {
+    return longest(p.num_workers() + h) * most >= 1.0 && p.buffer[p.num_workers() + h] > 0.0;
+  });
+  double seconds = p.local_time_limit;
+  for (std::size_t j = 0; j < p.num_workers(); ++j) {
+    seconds = std::min(seconds, longest(j));
+  }
+  return p.prices_time() && seconds * open < 1.0;
 }
 
 // From its numbers alone: is there anything left to decide?
@@ -115,7 +168,7 @@ inline bool is_impossible(const OffloadingInstance& p) {
     impossible = impossible || (worker ? p.energy_budget[u] <= 0.0 : p.energy_budget[u] < 0.0) ||
                  (worker && p.buffer[u] <= 0.0);
   }
-  return impossible;
+  return impossible || ends_before_a_point(p);
 }
 
 }  // namespace skein

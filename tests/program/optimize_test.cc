@@ -157,6 +157,30 @@ TEST_F(Optimize, SolvesInstancesOfAFile) {
   }
 }
 
+TEST_F(Optimize, SolvesInstancesWhoseTimeHasAPrice) {
+  const std::string file = SKEIN_SOURCE_DIR "/tests/reference/offloading_time_instances.jsonl";
+  const Outcome outcome = skein("optimize --instances " + file);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::istringstream lines(read_file(file, 1 << 24));
+  std::istringstream results(outcome.out);
+  std::string given;
+  std::string found;
+  std::size_t count = 0;
+  for (; std::getline(lines, given); ++count) {
+    ASSERT_TRUE(std::getline(results, found));
+    const nlohmann::json instance = nlohmann::json::parse(given);
+    const nlohmann::json result = nlohmann::json::parse(found);
+    EXPECT_EQ(result.at("name"), instance.at("name"));
+    EXPECT_EQ(result.at("status"), "solved");
+    EXPECT_LE(result.at("objective").get<double>(),
+              instance.at("best_known_objective").get<double>() * 1.0001);
+    // A round that costs 1 % more or less may last 10 % longer or shorter: it is flat at its best.
+    const double best_s = instance.at("best_known_round_time_s").get<double>();
+    EXPECT_NEAR(result.at("round_time_s").get<double>(), best_s, 0.1 * best_s);
+  }
+  EXPECT_EQ(count, 20U);
+}
+
 TEST_F(Optimize, FaultyInstancesAreAllNamed) {
   write_file(directory_.path() / "bad.jsonl", "{\"name\": \"a\"}\nnonsense\n");
   const Outcome outcome = skein("optimize --instances bad.jsonl");

@@ -7,7 +7,9 @@
 #include <deque>
 
 #include "skein/data/data_source.h"
+#include "skein/mission/build.h"
 #include "skein/mission/prepare_mission.h"
+#include "skein/offloading/swarm_problem.h"
 #include "skein/simulation/core_network.h"
 
 namespace skein {
@@ -50,6 +52,9 @@ class Witness final : public Fleet {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       from[tasks[i].swarm] = values_of(*tasks[i].model);
       to[tasks[i].swarm] = values_of(updates[i].swarm.model);
+      for (const OffloadSummary& round : updates[i].rounds) {
+        decided[tasks[i].swarm] += round.objective;
+      }
     }
     return updates;
   }
@@ -62,6 +67,8 @@ class Witness final : public Fleet {
   }
 
   std::vector<std::map<std::size_t, Values>> began, ended, personalised;  // by swarm, of each global round
+  std::map<std::size_t, double>
+      decided;  // by swarm: what leaders' local rounds come to, by what they minimise
 
  private:
   Fleet& fleet_;
@@ -84,6 +91,10 @@ class ByPlan {
     return core_.step([](double) {});
   }
   [[nodiscard]] const World& world() const { return prepared_.world(); }
+  // What no decision changes of a sequence's O(s).
+  [[nodiscard]] double objective_constant() const {
+    return SwarmProblems(problem_setting(scenario_), world()).objective_constant(1, 1, 2.0);
+  }
   [[nodiscard]] double spent_j(std::size_t uav, EnergyKind kind) const {
     return to_energy(core_.state().ledger.account(uav).spent_on(kind)).si();
   }
@@ -224,6 +235,31 @@ TEST(MissionRules, SwarmsBeginAsTheyArrive) {
   EXPECT_NEAR(b.swarms[0].rounds[1].start_s, b.swarms[1].rounds[1].start_s, 0.1);
 }
 
+// What leaders minimise in their local rounds, two in a sequence, adds up to what the sequence is scored by:
+// O(s), the mean of the learning part and the sum of energies.
+TEST(MissionRules, LeadersMinimiseWhatTheyAreScoredBy) {
+  const std::vector<std::vector<std::string>> settings{
+      {"offloading.method='newton'"},
+      {"offloading.method='newton'", "offloading.time='priced'"},
+      {"offloading.method='worker_selection'", "offloading.time='priced'"},
+      {"offloading.method='newton'", "offloading.time='priced'", "offloading.learning_term='accuracy'"}};
+  for (std::vector<std::string> more : settings) {
+    SCOPED_TRACE(fmt::format("{}", fmt::join(more, " ")));
+    more.emplace_back("offloading.constants='given'");  // those of the planner's tables
+    more.emplace_back("offloading.learning_weight=0.3");
+    ByPlan mission({{0, 1}, {1, 2}}, more);
+    for (int s = 0; s < 2; ++s) {
+      mission.witness.decided.clear();
+      const SequenceRecord record = mission.step();
+      for (std::size_t swarm = 0; swarm < 2; ++swarm) {
+        ASSERT_EQ(record.swarms[swarm].rounds.size(), 2U) << record.swarms[swarm].culprit;
+        const double decided = mission.witness.decided.at(swarm);
+        EXPECT_NEAR(record.swarms[swarm].objective, decided + mission.objective_constant(), 1e-9 * decided);
+      }
+    }
+  }
+}
+
 // Of two workers one has nothing to do: it stays on the ground, and hands over nothing.
 TEST(MissionRules, WhoHasNothingToDoStaysOnTheGround) {
   const std::vector<std::string> lost{"faults.list=['0 worker 1.2 for 1']", "planning.waiting='cheaper'"};
@@ -235,6 +271,29 @@ TEST(MissionRules, WhoHasNothingToDoStaysOnTheGround) {
   EXPECT_GT(record.uavs[works].hovering_s, 0.0);
   EXPECT_EQ(record.uavs[idle].hovering_s, 0.0);
   EXPECT_NEAR(record.uavs[idle].landed_s + record.uavs[idle].flying_s, record.end_s - record.start_s, 1e-9);
+}
+
+// Nor does anybody hover whom worker selection leaves out.
+TEST(MissionRules, WhoIsIdleByDecisionStaysOnTheGround) {
+  ByPlan mission({{0, 1}, {1, 2}}, {"offloading.method='worker_selection'", "offloading.time='priced'",
+                                    "offloading.learning_term='accuracy'", "planning.waiting='cheaper'"});
+  std::size_t idle = 0;
+  std::size_t busy = 0;
+  for (int s = 0; s < 2; ++s) {
+    const SequenceRecord record = mission.step();
+    for (std::size_t swarm = 0; swarm < 2; ++swarm) {
+      const std::vector<RoundRecord>& rounds = record.swarms[swarm].rounds;
+      ASSERT_EQ(rounds.size(), 2U) << record.swarms[swarm].culprit;
+      const std::size_t first = mission.world().swarms[swarm].workers.first;
+      for (std::size_t u = 0; u < rounds[0].decision.data.size(); ++u) {
+        const bool works = rounds[0].decision.data[u] > 0.0 || rounds[1].decision.data[u] > 0.0;
+        EXPECT_EQ(record.uavs[first + u].hovering_s > 0.0, works) << swarm << " " << u;
+        (works ? busy : idle) += 1;
+      }
+    }
+  }
+  EXPECT_GE(idle, 4U);
+  EXPECT_GE(busy, 4U);
 }
 
 }  // namespace
