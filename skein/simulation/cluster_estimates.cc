@@ -10,6 +10,14 @@ namespace skein {
 
 namespace {
 
+// What a cluster has lost counts half after so long. Time counts, not visits: many short looks tell little.
+constexpr double half_life_s = 2700.0;
+// What all lose counts like so much time of a cluster, and what was assumed at first like so much of each.
+constexpr double prior_s = 1200.0;
+// A cluster that seems to lose nothing counts with this share of what all lose, and all with this share of
+// what was assumed: else nobody would look again.
+constexpr double least_loss_share = 0.25;
+
 // After so many visits, what was seen counts half: of a cluster by itself, and of all together.
 const double kept_of_cluster = std::exp2(-1.0 / 3.0);
 const double kept_of_all = std::exp2(-1.0 / 4.0);
@@ -56,9 +64,9 @@ double ClusterEstimator::arrive(std::size_t cluster, const ClassReport& report, 
   add_points(own.shares, report);
   const double accuracy = accuracy_of(report.labels, recalls);
   if (const double elapsed_s = now_s - own.since_s; elapsed_s > 0.0) {
-    own.losses = kept_of_cluster * own.losses + own.accuracy - accuracy;
-    own.elapsed_s = kept_of_cluster * own.elapsed_s + elapsed_s;
-    own.num_losses = kept_of_cluster * own.num_losses + 1.0;
+    const double kept = std::exp2(-elapsed_s / half_life_s);
+    own.losses = kept * own.losses + own.accuracy - accuracy;
+    own.elapsed_s = kept * own.elapsed_s + elapsed_s;
   }
   own.accuracy = accuracy;
   own.since_s = now_s;
@@ -110,25 +118,19 @@ void ClusterEstimator::add_points(const std::vector<double>& shares, const Class
   }
 }
 
-// Accuracy per second. What all clusters lose counts as one more visit of a cluster, and what was assumed at
-// first as one more of all.
+// Accuracy per second.
 double ClusterEstimator::loss_rate(std::size_t cluster) const {
   const double first = options_.loss_per_hour / 100.0 / 3600.0;
   double losses = 0.0;
   double elapsed_s = 0.0;
-  double num_losses = 0.0;
   for (const ClusterEstimate& one : all_.clusters) {
     losses += one.losses;
     elapsed_s += one.elapsed_s;
-    num_losses += one.num_losses;
   }
-  if (num_losses == 0.0) {
-    return first;
-  }
-  const double one_visit_s = elapsed_s / num_losses;
-  const double of_all = shrunk(losses, elapsed_s, one_visit_s, first);
+  const double first_s = prior_s * static_cast<double>(all_.clusters.size());
+  const double of_all = std::max(shrunk(losses, elapsed_s, first_s, first), least_loss_share * first);
   const ClusterEstimate& own = all_.clusters[cluster];
-  return std::max(0.0, shrunk(own.losses, own.elapsed_s, one_visit_s, of_all));
+  return std::max(shrunk(own.losses, own.elapsed_s, prior_s, of_all), least_loss_share * of_all);
 }
 
 double ClusterEstimator::visited_accuracy(std::size_t cluster) const {

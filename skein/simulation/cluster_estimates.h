@@ -28,10 +28,9 @@ struct ClusterEstimate {
   double handed = 0.0;            // accuracy of the model then
   double accuracy = 0.0;          // as estimated last
   double since_s = 0.0;           // the moment that it was estimated for
-  // Over visits, recent ones counting more.
+  // Between visits, recent times counting more.
   double losses = 0.0;
   double elapsed_s = 0.0;
-  double num_losses = 0.0;
   double deviations = 0.0;  // of handed models from the level of all
   double num_deviations = 0.0;
 };

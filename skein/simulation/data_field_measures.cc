@@ -180,17 +180,14 @@ std::vector<DataPoint> DataField::newest_first(std::size_t cluster) const {
 
 // Labels are of the latest sequences as a whole, as few as have enough points: older ones lag behind drift.
 ClassReport DataField::class_report(const Model& model, std::size_t cluster) {
-  constexpr std::size_t least_labels = 100;
+  constexpr std::size_t most_labels = 100;
   constexpr std::size_t most_held_out = 300;
   const std::size_t num_classes = setup_.pools->num_classes();
   ClassReport report{.labels = std::vector<double>(num_classes, 0.0),
                      .points = std::vector<double>(num_classes, 0.0),
                      .hits = std::vector<double>(num_classes, 0.0)};
   const std::vector<DataPoint> newest = newest_first(cluster);
-  for (std::size_t i = 0; i < newest.size(); ++i) {
-    if (i >= least_labels && newest[i].sequence != newest[i - 1].sequence) {
-      break;
-    }
+  for (std::size_t i = 0; i < std::min(newest.size(), most_labels); ++i) {
     ++report.labels[setup_.pools->label(newest[i].sample)];
   }
   std::vector<Points> of_class(num_classes, Points{.drift = feature_drifts_[cluster].get()});

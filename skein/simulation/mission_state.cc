@@ -33,10 +33,8 @@ void each_field(Value& value, Visit&& visit) {
 template <class Value, class Visit>
 requires IsOf<Value, ClusterEstimate>
 void each_field(Value& value, Visit&& visit) {
-  auto& [shares, recalls, handed, accuracy, since_s, losses, elapsed_s, num_losses, deviations,
-         num_deviations] = value;
-  visit(shares, recalls, handed, accuracy, since_s, losses, elapsed_s, num_losses, deviations,
-        num_deviations);
+  auto& [shares, recalls, handed, accuracy, since_s, losses, elapsed_s, deviations, num_deviations] = value;
+  visit(shares, recalls, handed, accuracy, since_s, losses, elapsed_s, deviations, num_deviations);
 }
 
 template <class Value, class Visit>
