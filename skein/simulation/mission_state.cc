@@ -59,6 +59,7 @@ MissionState initial_mission_state(const World& world, const Model& initial, con
           .global = std::make_shared<const Model>(initial),
           .clusters = std::vector<ClusterState>(world.clusters.size()),
           .timing = timing,
+          .constants = std::vector<std::shared_ptr<const BoundConstants>>(world.swarms.size()),
           .known_merges = std::vector<std::uint64_t>(world.swarms.size()),
           .own_models = std::vector<std::shared_ptr<const Model>>(world.swarms.size()),
           .trips = std::vector<Trip>(world.swarms.size()),
