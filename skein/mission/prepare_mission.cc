@@ -103,30 +103,32 @@ CoreNetwork PreparedMission::start(Planner& planner, Field& field, Fleet& fleet)
   for (std::size_t c = 0; c < world_.clusters.size(); ++c) {
     drifts.push_back(environment_->drift.at(c, 0.0));
   }
-  return {
-      {.world = &world_,
-       .field = &field,
-       .fleet = &fleet,
-       .planner = &planner,
-       .problems = &problems_,
-       .aggregation = aggregation_.get(),
-       .initial = initial_model(scenario_, network_),
-       .initial_drifts = std::move(drifts),
-       .reward = scenario_.planning.reward,
-       .first_timing = environment_->tables.timings.front(),
-       .sequences = scenario_.run.sequences,
-       .end_s = scenario_.run.hours * 3600.0,
-       .cycle_s = scenario_.planning.cycle_s,
-       .seed = world_.seed,
-       .faults = FaultSchedule(faults_),
-       .constants = scenario_.offloading.learning_term == LearningTerm::bound ? scenario_.offloading.constants
-                                                                              : ConstantsSource::given,
-       .constants_moment = scenario_.offloading.constants_moment,
-       .waiting = scenario_.planning.waiting,
-       .start = scenario_.planning.start,
-       .estimates = scenario_.planning.estimates,
-       .num_classes = pools_.num_classes()},
-      pool_};
+  // The accuracy that is predicted needs no bounds.
+  const ConstantsSource constants = scenario_.offloading.learning_term == LearningTerm::bound
+                                        ? scenario_.offloading.constants
+                                        : ConstantsSource::given;
+  return {{.world = &world_,
+           .field = &field,
+           .fleet = &fleet,
+           .planner = &planner,
+           .problems = &problems_,
+           .aggregation = aggregation_.get(),
+           .initial = initial_model(scenario_, network_),
+           .initial_drifts = std::move(drifts),
+           .reward = scenario_.planning.reward,
+           .first_timing = environment_->tables.timings.front(),
+           .sequences = scenario_.run.sequences,
+           .end_s = scenario_.run.hours * 3600.0,
+           .cycle_s = scenario_.planning.cycle_s,
+           .seed = world_.seed,
+           .faults = FaultSchedule(faults_),
+           .constants = constants,
+           .constants_moment = scenario_.offloading.constants_moment,
+           .waiting = scenario_.planning.waiting,
+           .start = scenario_.planning.start,
+           .estimates = scenario_.planning.estimates,
+           .num_classes = pools_.num_classes()},
+          pool_};
 }
 
 }  // namespace skein
