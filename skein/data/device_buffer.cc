@@ -78,9 +78,4 @@ std::vector<std::vector<DataPoint>> DeviceBuffer::sample_for(std::span<const dou
   return parts;
 }
 
-void collect(DeviceBuffer& buffer, const ClassPools& pools, std::span<const double> mix, std::size_t count,
-             std::uint32_t sequence, RandomStream& stream) {
-  buffer.push(draw(pools, mix, count, stream), sequence);
-}
-
 }  // namespace skein

@@ -62,9 +62,4 @@ class DeviceBuffer {
   std::uint64_t num_displaced_ = 0;
 };
 
-// A sequence's arrivals: `count` new data points with the cluster's current label mix. The stream is the
-// device's own for this sequence: RandomStream(seed, "arrivals", device, sequence).
-void collect(DeviceBuffer& buffer, const ClassPools& pools, std::span<const double> mix, std::size_t count,
-             std::uint32_t sequence, RandomStream& stream);
-
 }  // namespace skein

@@ -103,6 +103,10 @@ CoreNetwork PreparedMission::start(Planner& planner, Field& field, Fleet& fleet)
   for (std::size_t c = 0; c < world_.clusters.size(); ++c) {
     drifts.push_back(environment_->drift.at(c, 0.0));
   }
+  // The accuracy that is predicted needs no bounds.
+  const ConstantsSource constants = scenario_.offloading.learning_term == LearningTerm::bound
+                                        ? scenario_.offloading.constants
+                                        : ConstantsSource::given;
   return {{.world = &world_,
            .field = &field,
            .fleet = &fleet,
@@ -118,8 +122,8 @@ CoreNetwork PreparedMission::start(Planner& planner, Field& field, Fleet& fleet)
            .cycle_s = scenario_.planning.cycle_s,
            .seed = world_.seed,
            .faults = FaultSchedule(faults_),
-           .measures_constants = scenario_.offloading.constants != ConstantsSource::given &&
-                                 scenario_.offloading.learning_term == LearningTerm::bound,
+           .constants = constants,
+           .constants_moment = scenario_.offloading.constants_moment,
            .waiting = scenario_.planning.waiting,
            .start = scenario_.planning.start,
            .estimates = scenario_.planning.estimates,

@@ -75,7 +75,7 @@ struct EstimateOptions {
   double held_out = 0.0;
   // Where a class has few such points, its recall counts as if so many more had been as expected of the
   // class.
-  double prior_points = 4.0;
+  double prior_points = 1.0;
   // Assumed until visits have told: accuracy that a cluster loses in an hour, in percentage points, and that
   // a visit leaves. Either counts as one visit.
   double loss_per_hour = 10.0;

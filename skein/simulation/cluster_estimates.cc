@@ -13,10 +13,14 @@ namespace {
 // What a cluster has lost counts half after so long. Time counts, not visits: many short looks tell little.
 constexpr double half_life_s = 2700.0;
 // What all lose counts like so much time of a cluster, and what was assumed at first like so much of each.
-constexpr double prior_s = 1200.0;
+constexpr double prior_s = 2400.0;
 // A cluster that seems to lose nothing counts with this share of what all lose, and all with this share of
 // what was assumed: else nobody would look again.
 constexpr double least_loss_share = 0.25;
+
+// What visits leave is known like from so many points more: one that seems worse than others is mostly one
+// that was measured worse, and is not visited again for that.
+constexpr double belief_points = 100.0;
 
 // After so many visits, what was seen counts half: of a cluster by itself, and of all together.
 const double kept_of_cluster = std::exp2(-1.0 / 3.0);
@@ -59,7 +63,8 @@ double ClusterEstimator::arrive(std::size_t cluster, const ClassReport& report, 
   expect(!own.recalls.empty(), "the cluster has a model");
   std::vector<double> recalls;
   for (std::size_t y = 0; y < own.recalls.size(); ++y) {
-    recalls.push_back(shrunk(report.hits[y], report.points[y], options_.prior_points, own.recalls[y]));
+    const double known = report.points[y] + options_.prior_points;  // at the hand-over, by points as many
+    recalls.push_back(shrunk(report.hits[y], report.points[y], known, own.recalls[y]));
   }
   add_points(own.shares, report);
   const double accuracy = accuracy_of(report.labels, recalls);
@@ -68,6 +73,7 @@ double ClusterEstimator::arrive(std::size_t cluster, const ClassReport& report, 
     own.losses = kept * own.losses + own.accuracy - accuracy;
     own.elapsed_s = kept * own.elapsed_s + elapsed_s;
   }
+  own.believed = std::clamp(own.believed + accuracy - own.accuracy, 0.0, 1.0);
   own.accuracy = accuracy;
   own.since_s = now_s;
   return accuracy;
@@ -86,6 +92,7 @@ double ClusterEstimator::hand_over(std::size_t cluster, const ClassReport& repor
   }
   add_points(own.shares, report);
   own.handed = own.accuracy = accuracy_of(report.labels, own.recalls);
+  own.believed = shrunk(own.handed * num_points, num_points, belief_points, visited_accuracy(cluster));
   own.since_s = now_s;
   own.deviations = kept_of_cluster * own.deviations + own.handed - all_.level / all_.num_levels;
   own.num_deviations = kept_of_cluster * own.num_deviations + 1.0;
@@ -149,8 +156,8 @@ std::vector<ClusterForecast> ClusterEstimator::forecasts(std::size_t num_classes
                                                .visited_accuracy = visited_accuracy(c),
                                                .loss_per_s = loss_rate(c)});
     if (!own.recalls.empty()) {
-      forecast.accuracy = std::max(own.accuracy - forecast.loss_per_s * (now_s - own.since_s),
-                                   std::min(own.accuracy, least_share * own.handed));
+      forecast.accuracy = std::max(own.believed - forecast.loss_per_s * (now_s - own.since_s),
+                                   std::min(own.believed, least_share * own.handed));
     }
   }
   return forecasts;

@@ -27,6 +27,7 @@ struct ClusterEstimate {
   std::vector<double> recalls{};  // of each class; empty: it was never handed one
   double handed = 0.0;            // accuracy of the model then
   double accuracy = 0.0;          // as estimated last
+  double believed = 0.0;          // the same, with what visits leave as a rule
   double since_s = 0.0;           // the moment that it was estimated for
   // Between visits, recent times counting more.
   double losses = 0.0;

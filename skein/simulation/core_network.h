@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,7 +59,9 @@ struct MissionSetup {
   double cycle_s = 0.0;  // least length of a sequence; the first tour of the clusters does not wait
   std::uint64_t seed = 0;
   FaultSchedule faults{};
-  bool measures_constants = true;  // of the convergence bounds, for the leaders
+  // Of the convergence bounds, for the leaders.
+  ConstantsSource constants = ConstantsSource::measured;
+  ConstantsMoment constants_moment = ConstantsMoment::sequence;
   WaitChoice waiting = WaitChoice::hover;
   StartChoice start = StartChoice::together;
   EstimateOptions estimates{};
@@ -113,8 +116,6 @@ class CoreNetwork {
     Round last{};
     std::vector<double> objective_sums{};    // of each swarm
     std::vector<std::size_t> num_decided{};  // of each swarm's local rounds
-    double bound_sum = 0.0;
-    std::size_t num_bounds = 0;
   };
 
   // The sequence, step by step.
@@ -163,6 +164,9 @@ class CoreNetwork {
   [[nodiscard]] bool lacks_model(std::size_t swarm) const;
   [[nodiscard]] Time model_delay() const;
   void measure(const Training& training, SequenceRecord& record);
+  void measure_constants(const Round& round, const Model& before, std::optional<double> time_s,
+                         SequenceRecord& record);
+  [[nodiscard]] std::vector<double> constants_in_plans(const Round& round) const;
   void hand_over(Training& training, SequenceRecord& record);
   void estimate_handed_models(const std::vector<std::size_t>& clusters, SequenceRecord& record);
   Time pay_report(std::size_t swarm, SequenceRecord& record);

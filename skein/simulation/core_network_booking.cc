@@ -61,7 +61,7 @@ void CoreNetwork::book_swarm(const Round& round, std::size_t i, double stays_s, 
   record.model_bits += update.model_bits;
 }
 
-// Energy adds up; the bound is of a mean.
+// Energy adds up; the learning part is of a mean.
 void CoreNetwork::add_objectives(const Round& round, std::size_t i, Training& training) const {
   const std::size_t swarm = round.tasks[i].swarm;
   const double learning_weight = setup_.problems->setting().offloading.learning_weight;
@@ -69,8 +69,6 @@ void CoreNetwork::add_objectives(const Round& round, std::size_t i, Training& tr
     ++training.num_decided[swarm];
     training.objective_sums[swarm] += (1.0 - learning_weight) * summary.energy +
                                       learning_weight * summary.planned_learning / training.num_local_rounds;
-    training.bound_sum += summary.gradient_bound;
-    ++training.num_bounds;
   }
 }
 

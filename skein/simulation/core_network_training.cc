@@ -49,18 +49,6 @@ void damage(Model& model, const MissionFault& fault, RandomStream stream) {
   }
 }
 
-std::vector<double> numbers_of(const BoundConstants& c) {
-  return {c.gradient_bound,
-          c.gradient_lipschitz,
-          c.meta_lipschitz,
-          c.gradient_variance,
-          c.hessian_variance,
-          c.swarm_gradient_variability,
-          c.swarm_hessian_variability,
-          c.network_gradient_variability,
-          c.network_hessian_variability};
-}
-
 RoundTimes since(const RoundTimes& times, double begin) {
   return {.begin = times.begin - begin,
           .gathered = times.gathered - begin,
@@ -135,7 +123,11 @@ void CoreNetwork::run_round(std::size_t round, Training& training, SequenceRecor
     training.begins_s[current.tasks[i].swarm] += stays_s;
   }
   state_.iterations += current.tasks.front().local_period * current.tasks.front().global_period;
+  const std::shared_ptr<const Model> before = state_.global;
   merge(current, lasts_s, training.now_s + lasts_s, record);
+  if (setup_.constants_moment == ConstantsMoment::aggregation) {
+    measure_constants(current, *before, training.now_s + lasts_s, record);
+  }
   training.last = std::move(current);
 }
 
@@ -180,8 +172,8 @@ LeaderTask CoreNetwork::task_of(std::size_t swarm, std::size_t round, const Sequ
                   .members = faults.members(world, swarm, now_),
                   .conditions = {.rate_factor = faults.factor(FaultKind::link, swarm, now_),
                                  .access_points_out = access_points_out},
-                  .has_constants = state_.constants != nullptr,
-                  .constants = state_.constants ? *state_.constants : BoundConstants{}};
+                  .has_constants = state_.constants[swarm] != nullptr,
+                  .constants = state_.constants[swarm] ? *state_.constants[swarm] : BoundConstants{}};
   for (std::size_t id = world.swarms[swarm].leader; id < world.swarms[swarm].coordinators.end(); ++id) {
     task.batteries.push_back(state_.world.ledger.level(State::account_of_uav(id)).si());
   }
@@ -239,16 +231,15 @@ void CoreNetwork::signal(Round& round, SequenceRecord& record) {
   const LeaderTask& any = round.tasks.front();
   const auto r = static_cast<std::uint32_t>(any.global_round);
   const MessageSizes& sizes = setup_.problems->sizes();
-  SequenceDescription description{
-      .sequence = static_cast<std::uint32_t>(record.sequence),
-      .model_bits = static_cast<std::uint64_t>(std::llround(sizes.model.si())),
-      .local_period = static_cast<std::uint32_t>(any.local_period),
-      .global_period = static_cast<std::uint32_t>(any.global_period),
-      .num_rounds = static_cast<std::uint32_t>(record.global_rounds),
-      .constants = state_.constants ? numbers_of(*state_.constants) : std::vector<double>{},
-      .first_round = r,
-      .end_round = r + 1,
-      .network = {.seed = setup_.seed}};
+  SequenceDescription description{.sequence = static_cast<std::uint32_t>(record.sequence),
+                                  .model_bits = static_cast<std::uint64_t>(std::llround(sizes.model.si())),
+                                  .local_period = static_cast<std::uint32_t>(any.local_period),
+                                  .global_period = static_cast<std::uint32_t>(any.global_period),
+                                  .num_rounds = static_cast<std::uint32_t>(record.global_rounds),
+                                  .constants = constants_in_plans(round),
+                                  .first_round = r,
+                                  .end_round = r + 1,
+                                  .network = {.seed = setup_.seed}};
   std::vector<std::size_t> whose;
   for (std::size_t i = 0; i < round.tasks.size(); ++i) {
     // Of whoever cannot reach the core network: without signalling.
@@ -336,45 +327,6 @@ std::vector<SwarmUpdate> CoreNetwork::whole_updates(Round& round, double lasts_s
     whole.push_back(std::move(round.updates[i].swarm));
   }
   return whole;
-}
-
-// What the sequence has brought: constants of the bounds for the next one, gradients, and objectives.
-void CoreNetwork::measure(const Training& training, SequenceRecord& record) {
-  const Round& last = training.last;
-  std::vector<std::size_t> trained_at;
-  std::vector<ClusterModel> of_global;
-  for (std::size_t i = 0; i < last.tasks.size(); ++i) {
-    of_global.push_back({last.tasks[i].cluster, state_.global.get()});
-    if (last.updates[i].trained) {
-      trained_at.push_back(last.tasks[i].cluster);
-    }
-  }
-  if (setup_.measures_constants && state_.global != training.first_model && !trained_at.empty()) {
-    state_.constants = std::make_shared<const BoundConstants>(
-        setup_.field->measure_constants(trained_at, *training.first_model, *state_.global));
-    record.constants = state_.constants;
-  }
-  const std::vector<double> gradients = setup_.field->squared_meta_gradients(of_global);
-  const Timing& timing = record.plan.timing;
-  const double constant = setup_.problems->objective_constant(
-      last.tasks.front().local_period, last.tasks.front().global_period, timing.duration);
-  double gradient_sum = 0.0;
-  std::vector<double> objectives;
-  for (std::size_t i = 0; i < last.tasks.size(); ++i) {
-    const std::size_t swarm = last.tasks[i].swarm;
-    gradient_sum += gradients[i];
-    // As in the planner's tables, a round that cannot be trained costs more than any decision.
-    const double missing = 1.0 - static_cast<double>(training.num_decided[swarm]) / training.num_local_rounds;
-    record.swarms[swarm].objective =
-        training.objective_sums[swarm] + constant + missing * untrained_objective;
-    if (missing == 0.0) {
-      objectives.push_back(record.swarms[swarm].objective);
-    }
-  }
-  record.mean_objective = objectives.empty() ? 0.0 : mean_interval(objectives).mean;
-  record.squared_meta_gradient = gradient_sum / static_cast<double>(last.tasks.size());
-  record.gradient_bound =
-      training.num_bounds > 0 ? training.bound_sum / static_cast<double>(training.num_bounds) : 0.0;
 }
 
 // Each swarm makes the model its own, and leaves it with its cluster.

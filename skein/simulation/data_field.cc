@@ -10,6 +10,8 @@
 namespace skein {
 namespace {
 
+constexpr std::size_t most_held_out = 300;  // points that the devices of a cluster keep for tests
+
 void put_drift(ByteWriter& bytes, const ClusterDrift& drift) {
   bytes.put_list(drift.mix);
   bytes.put_list(drift.target);
@@ -47,17 +49,16 @@ DataField::DataField(DataFieldSetup setup, Workspaces& workspaces, ThreadPool& p
     ClusterDrift& drift = drifts_.emplace_back();
     drift.mix = group.mix;
     for (const std::vector<SampleIndex>& samples : group.members) {
-      DeviceBuffer& buffer = buffers_.emplace_back(setup_.buffers[buffers_.size()]);
-      buffer.push(samples, 0);
+      buffers_.emplace_back(setup_.buffers[buffers_.size()]);
+      if (setup_.held_out > 0.0) {
+        held_out_.emplace_back(std::max<std::size_t>(1, most_held_out / group.members.size()));
+      }
+      keep(buffers_.size() - 1, samples);
     }
     first_device_.push_back(buffers_.size());
   }
   expect(setup_.rates.size() == drifts_.size(), "every cluster has its rates of drift");
   handed_.resize(drifts_.size());
-  // By the sample, so that a model has never seen it, not even at another cluster.
-  for (std::size_t sample = 0; setup_.held_out > 0.0 && sample < setup_.data->train.size(); ++sample) {
-    held_out_.push_back(RandomStream(setup_.seed, "held out", sample).bernoulli(setup_.held_out));
-  }
   update_feature_drifts();
 }
 
@@ -84,21 +85,17 @@ void DataField::update_feature_drifts() {
 std::vector<std::vector<DataPoint>> DataField::offload(std::size_t device, std::span<const double> shares,
                                                        std::uint64_t round) const {
   RandomStream stream(setup_.seed, "offloaded points", device, round);
-  const DeviceBuffer& buffer = buffers_[device];
-  if (held_out_.empty()) {
-    return buffer.sample_for(shares, stream);
-  }
-  std::vector<DataPoint> points = buffer.contents();
-  std::erase_if(points, [&](const DataPoint& point) { return is_held_out(point); });
-  return DeviceBuffer(buffer.capacity(), std::move(points), 0).sample_for(shares, stream);
+  return buffers_[device].sample_for(shares, stream);
 }
 
-std::size_t DataField::num_points(std::size_t device) const {
-  std::size_t count = buffers_[device].size();
-  for (std::size_t place = 0; !held_out_.empty() && place < buffers_[device].size(); ++place) {
-    count -= is_held_out(buffers_[device][place]) ? 1 : 0;
+// Held out is a sample, so no model has ever seen it, not even at another cluster.
+void DataField::keep(std::size_t device, std::span<const SampleIndex> samples) {
+  for (const SampleIndex sample : samples) {
+    const bool is_held_out =
+        setup_.held_out > 0.0 && RandomStream(setup_.seed, "held out", sample).bernoulli(setup_.held_out);
+    (is_held_out ? held_out_ : buffers_)[device].push(
+        {.sample = sample, .sequence = static_cast<std::uint32_t>(sequence_)});
   }
-  return count;
 }
 
 DriftStep DataField::step_after(std::size_t sequence) const {
@@ -131,8 +128,7 @@ void DataField::advance(Time now) {
   for (std::size_t cluster = 0; cluster < drifts_.size(); ++cluster) {
     for (std::size_t device = first_device_[cluster]; device < first_device_[cluster + 1]; ++device) {
       RandomStream stream(setup_.seed, "arrivals", device, sequence_);
-      collect(buffers_[device], *setup_.pools, drifts_[cluster].mix, num_arrivals(device),
-              static_cast<std::uint32_t>(sequence_), stream);
+      keep(device, draw(*setup_.pools, drifts_[cluster].mix, num_arrivals(device), stream));
     }
   }
 }
@@ -144,8 +140,10 @@ std::string DataField::save() const {
   for (const ClusterDrift& drift : drifts_) {
     put_drift(bytes, drift);
   }
-  for (const DeviceBuffer& buffer : buffers_) {
-    put_buffer(bytes, buffer);
+  for (const auto* buffers : {&buffers_, &held_out_}) {
+    for (const DeviceBuffer& buffer : *buffers) {
+      put_buffer(bytes, buffer);
+    }
   }
   return bytes.take();
 }
@@ -157,8 +155,10 @@ void DataField::restore(const std::string& text) {
   for (ClusterDrift& drift : drifts_) {
     get_drift(bytes, drift);
   }
-  for (DeviceBuffer& buffer : buffers_) {
-    get_buffer(bytes, buffer);
+  for (auto* buffers : {&buffers_, &held_out_}) {
+    for (DeviceBuffer& buffer : *buffers) {
+      get_buffer(bytes, buffer);
+    }
   }
   expect(bytes.at_end(), "a saved field is of the same devices");
   update_feature_drifts();
@@ -171,6 +171,9 @@ std::string DataField::save(std::size_t cluster) const {
   put_drift(bytes, drifts_[cluster]);
   for (std::size_t device = first_device_[cluster]; device < first_device_[cluster + 1]; ++device) {
     put_buffer(bytes, buffers_[device]);
+    if (!held_out_.empty()) {
+      put_buffer(bytes, held_out_[device]);
+    }
   }
   return bytes.take();
 }
@@ -182,14 +185,19 @@ void DataField::restore(std::size_t cluster, const std::string& text) {
   get_drift(bytes, drifts_[cluster]);
   for (std::size_t device = first_device_[cluster]; device < first_device_[cluster + 1]; ++device) {
     get_buffer(bytes, buffers_[device]);
+    if (!held_out_.empty()) {
+      get_buffer(bytes, held_out_[device]);
+    }
   }
   expect(bytes.at_end(), "a saved cluster is of the same devices");
   update_feature_drifts();
 }
 
 void DataField::forget() {
-  for (DeviceBuffer& buffer : buffers_) {
-    buffer = DeviceBuffer(buffer.capacity());
+  for (auto* buffers : {&buffers_, &held_out_}) {
+    for (DeviceBuffer& buffer : *buffers) {
+      buffer = DeviceBuffer(buffer.capacity());
+    }
   }
 }
 

@@ -45,7 +45,7 @@ class DataField final : public Field {
   DataField(DataFieldSetup setup, Workspaces& workspaces, ThreadPool& pool);
 
   [[nodiscard]] std::size_t sequence() const override { return sequence_; }
-  [[nodiscard]] std::size_t num_points(std::size_t device) const override;
+  [[nodiscard]] std::size_t num_points(std::size_t device) const override { return buffers_[device].size(); }
   [[nodiscard]] std::vector<std::vector<DataPoint>> offload(std::size_t device,
                                                             std::span<const double> shares,
                                                             std::uint64_t round) const override;
@@ -78,15 +78,16 @@ class DataField final : public Field {
                                                  std::span<const DataPoint> data);
   [[nodiscard]] std::vector<DataPoint> all_points(std::size_t cluster) const;
   [[nodiscard]] std::vector<DataPoint> cluster_points(std::size_t cluster, std::size_t count) const;
+  // What has just been collected.
+  void keep(std::size_t device, std::span<const SampleIndex> samples);
   [[nodiscard]] ClassReport class_report(const Model& model, std::size_t cluster);
-  [[nodiscard]] std::vector<DataPoint> newest_first(std::size_t cluster) const;
-  [[nodiscard]] bool is_held_out(const DataPoint& point) const {
-    return !held_out_.empty() && held_out_[point.sample];
-  }
+  [[nodiscard]] std::vector<DataPoint> held_out_points(std::size_t cluster) const;
   // Half of the gradient's points of either half of a cluster's devices: the newest.
   [[nodiscard]] Halves<std::vector<DataPoint>> newest_halves(std::size_t cluster) const;
   // Of the model that was handed over.
   [[nodiscard]] Halves<std::vector<float>> newest_gradients(std::size_t cluster);
+  [[nodiscard]] Dataset drifted_points(std::span<const std::size_t> clusters,
+                                       const std::vector<std::vector<DataPoint>>& points) const;
   // Up to the present sequence.
   void update_feature_drifts();
   // From a sequence to the next, by the scenario's unit of drift.
@@ -101,7 +102,7 @@ class DataField final : public Field {
   SampleLosses losses_;
   std::vector<std::size_t> first_device_;  // of each cluster, and the end
   std::vector<DeviceBuffer> buffers_;
-  std::vector<bool> held_out_{};  // of each sample; empty: none is
+  std::vector<DeviceBuffer> held_out_{};  // beside them, of points that nobody sends; empty: none are
   std::vector<ClusterDrift> drifts_;
   std::vector<std::shared_ptr<const FeatureDrift>> feature_drifts_;  // of each cluster; nullptr: none
   std::vector<HandedModel> handed_;                                  // to each cluster; empty: nothing yet

@@ -72,6 +72,18 @@ std::vector<DataPoint> DataField::all_points(std::size_t cluster) const {
     const std::vector<DataPoint> contents = buffers_[device].contents();
     all.insert(all.end(), contents.begin(), contents.end());
   }
+  const std::vector<DataPoint> held_out = held_out_points(cluster);
+  all.insert(all.end(), held_out.begin(), held_out.end());
+  return all;
+}
+
+std::vector<DataPoint> DataField::held_out_points(std::size_t cluster) const {
+  std::vector<DataPoint> all;
+  for (std::size_t device = first_device_[cluster]; !held_out_.empty() && device < first_device_[cluster + 1];
+       ++device) {
+    const std::vector<DataPoint> contents = held_out_[device].contents();
+    all.insert(all.end(), contents.begin(), contents.end());
+  }
   return all;
 }
 
@@ -170,33 +182,23 @@ std::vector<double> DataField::squared_gradient_changes(std::span<const std::siz
   return all;
 }
 
-std::vector<DataPoint> DataField::newest_first(std::size_t cluster) const {
-  std::vector<DataPoint> points = all_points(cluster);
-  RandomStream stream(setup_.seed, "reported points", cluster, sequence_);
-  stream.shuffle(points);
-  std::ranges::stable_sort(points, std::ranges::greater(), &DataPoint::sequence);
-  return points;
-}
-
 // Labels are of the latest sequences as a whole, as few as have enough points: older ones lag behind drift.
 ClassReport DataField::class_report(const Model& model, std::size_t cluster) {
   constexpr std::size_t most_labels = 100;
-  constexpr std::size_t most_held_out = 300;
   const std::size_t num_classes = setup_.pools->num_classes();
   ClassReport report{.labels = std::vector<double>(num_classes, 0.0),
                      .points = std::vector<double>(num_classes, 0.0),
                      .hits = std::vector<double>(num_classes, 0.0)};
-  const std::vector<DataPoint> newest = newest_first(cluster);
+  std::vector<DataPoint> newest = all_points(cluster);
+  RandomStream stream(setup_.seed, "reported points", cluster, sequence_);
+  stream.shuffle(newest);
+  std::ranges::stable_sort(newest, std::ranges::greater(), &DataPoint::sequence);
   for (std::size_t i = 0; i < std::min(newest.size(), most_labels); ++i) {
     ++report.labels[setup_.pools->label(newest[i].sample)];
   }
   std::vector<Points> of_class(num_classes, Points{.drift = feature_drifts_[cluster].get()});
-  std::size_t num_held_out = 0;
-  for (const DataPoint& point : newest) {
-    if (is_held_out(point) && num_held_out < most_held_out) {
-      of_class[setup_.pools->label(point.sample)].add(point.sample, point.sequence);
-      ++num_held_out;
-    }
+  for (const DataPoint& point : held_out_points(cluster)) {
+    of_class[setup_.pools->label(point.sample)].add(point.sample, point.sequence);
   }
   workspaces_.with([&](Workspace& workspace) {
     for (std::size_t y = 0; y < num_classes; ++y) {
@@ -226,18 +228,24 @@ void DataField::restore(std::size_t cluster, HandedModel handed) { handed_[clust
 
 BoundConstants DataField::measure_constants(std::span<const std::size_t> clusters, const Model& before,
                                             const Model& after) {
-  // A few clusters, each with two workers that share its data: every leader gets the same numbers.
+  // A few clusters, each with two workers that share its data.
   constexpr std::size_t most_clusters = 4;
   constexpr std::size_t points_each = 64;
-  std::vector<std::vector<SampleIndex>> samples;
-  for (const std::size_t cluster : clusters.first(std::min(clusters.size(), most_clusters))) {
-    const std::vector<DataPoint> points = cluster_points(cluster, 2 * points_each);
-    for (const bool second : {false, true}) {
-      std::vector<SampleIndex>& half = samples.emplace_back();
-      for (std::size_t i = second ? points.size() / 2 : 0; i < (second ? points.size() : points.size() / 2);
-           ++i) {
-        half.push_back(points[i].sample);
-      }
+  clusters = clusters.first(std::min(clusters.size(), most_clusters));
+  std::vector<std::vector<DataPoint>> points;
+  for (const std::size_t cluster : clusters) {
+    points.push_back(cluster_points(cluster, 2 * points_each));
+  }
+  const bool has_drifted =
+      std::ranges::any_of(clusters, [&](std::size_t cluster) { return feature_drifts_[cluster] != nullptr; });
+  // Its samples are the points, cluster after cluster.
+  const Dataset drifted = has_drifted ? drifted_points(clusters, points) : Dataset{};
+  std::vector<std::vector<SampleIndex>> samples(2 * points.size());
+  SampleIndex place = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    for (std::size_t p = 0; p < points[i].size(); ++p, ++place) {
+      samples[2 * i + (p < points[i].size() / 2 ? 0 : 1)].push_back(has_drifted ? place
+                                                                                : points[i][p].sample);
     }
   }
   std::vector<SwarmData> data;
@@ -252,7 +260,8 @@ BoundConstants DataField::measure_constants(std::span<const std::size_t> cluster
     Parameters& parameters = path.emplace_back(model->size());
     std::ranges::copy(*model, parameters.begin());
   }
-  const LossEstimates found = estimate_constants({.losses = &losses_,
+  SampleLosses of_drifted(exact_network_, drifted);
+  const LossEstimates found = estimate_constants({.losses = has_drifted ? &of_drifted : &losses_,
                                                   .swarms = data,
                                                   .inner_step = setup_.inner_step,
                                                   .seed = setup_.seed,
@@ -261,6 +270,29 @@ BoundConstants DataField::measure_constants(std::span<const std::size_t> cluster
   BoundConstants constants = found.constants;
   constants.meta_lipschitz = found.meta_quotient;  // the formula's is far above what is ever seen
   return constants;
+}
+
+// As networks see them: a data set of its own, of a few points.
+Dataset DataField::drifted_points(std::span<const std::size_t> clusters,
+                                  const std::vector<std::vector<DataPoint>>& points) const {
+  const Dataset& train = setup_.data->train;
+  Dataset all{.name = train.name,
+              .shape = train.shape,
+              .class_names = train.class_names,
+              .mean = std::vector<float>(train.mean.size(), 0.0F),
+              .deviation = std::vector<float>(train.deviation.size(), 1.0F)};
+  std::vector<float> values;
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
+    for (const DataPoint& point : points[i]) {
+      const FeatureDrift* drift = feature_drifts_[clusters[i]].get();
+      values.resize(values.size() + train.shape.size());
+      read_drifted(train, {.samples = {&point.sample, 1}, .collected = {&point.sequence, 1}, .drift = drift},
+                   drift != nullptr ? 0 : point.sample, std::span(values).last(train.shape.size()));
+      all.labels.push_back(train.labels[point.sample]);
+    }
+  }
+  all.features = std::move(values);
+  return all;
 }
 
 }  // namespace skein

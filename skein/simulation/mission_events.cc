@@ -123,20 +123,23 @@ std::string swarm_events(const World& world, const SequenceRecord& record, std::
 }
 
 std::string measured(const SequenceRecord& record) {
-  if (record.constants == nullptr) {
-    return "";
+  std::string text;
+  for (const auto& [time_s, swarm, c] : record.constants) {
+    Json what{{"gradient_bound", c.gradient_bound},
+              {"gradient_lipschitz", c.gradient_lipschitz},
+              {"meta_lipschitz", c.meta_lipschitz},
+              {"gradient_variance", c.gradient_variance},
+              {"hessian_variance", c.hessian_variance},
+              {"swarm_gradient_variability", c.swarm_gradient_variability},
+              {"swarm_hessian_variability", c.swarm_hessian_variability},
+              {"network_gradient_variability", c.network_gradient_variability},
+              {"network_hessian_variability", c.network_hessian_variability}};
+    if (swarm) {
+      what["swarm"] = *swarm + 1;
+    }
+    text += event(time_s.value_or(record.end_s), record, "measured constants", what);
   }
-  const BoundConstants& c = *record.constants;
-  return event(record.end_s, record, "measured constants",
-               {{"gradient_bound", c.gradient_bound},
-                {"gradient_lipschitz", c.gradient_lipschitz},
-                {"meta_lipschitz", c.meta_lipschitz},
-                {"gradient_variance", c.gradient_variance},
-                {"hessian_variance", c.hessian_variance},
-                {"swarm_gradient_variability", c.swarm_gradient_variability},
-                {"swarm_hessian_variability", c.swarm_hessian_variability},
-                {"network_gradient_variability", c.network_gradient_variability},
-                {"network_hessian_variability", c.network_hessian_variability}});
+  return text;
 }
 
 }  // namespace

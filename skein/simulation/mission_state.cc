@@ -33,8 +33,9 @@ void each_field(Value& value, Visit&& visit) {
 template <class Value, class Visit>
 requires IsOf<Value, ClusterEstimate>
 void each_field(Value& value, Visit&& visit) {
-  auto& [shares, recalls, handed, accuracy, since_s, losses, elapsed_s, deviations, num_deviations] = value;
-  visit(shares, recalls, handed, accuracy, since_s, losses, elapsed_s, deviations, num_deviations);
+  auto& [shares, recalls, handed, accuracy, believed, since_s, losses, elapsed_s, deviations,
+         num_deviations] = value;
+  visit(shares, recalls, handed, accuracy, believed, since_s, losses, elapsed_s, deviations, num_deviations);
 }
 
 template <class Value, class Visit>
@@ -57,6 +58,7 @@ MissionState initial_mission_state(const World& world, const Model& initial, con
           .global = std::make_shared<const Model>(initial),
           .clusters = std::vector<ClusterState>(world.clusters.size()),
           .timing = timing,
+          .constants = std::vector<std::shared_ptr<const BoundConstants>>(world.swarms.size()),
           .known_merges = std::vector<std::uint64_t>(world.swarms.size()),
           .own_models = std::vector<std::shared_ptr<const Model>>(world.swarms.size()),
           .trips = std::vector<Trip>(world.swarms.size()),

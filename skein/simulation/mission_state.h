@@ -37,11 +37,12 @@ struct MissionState {
   State world{};                          // time, sequence, where swarms are, all energies
   std::shared_ptr<const Model> global{};  // the model
   std::vector<ClusterState> clusters{};
-  Timing timing{};                                    // of the last sequence
-  std::uint64_t iterations = 0;                       // local iterations of the mission so far
-  std::shared_ptr<const BoundConstants> constants{};  // as measured last; nullptr: not yet
-  std::vector<Observation> seen{};                    // by the planner, one for each sequence
-  std::uint64_t merges = 0;                           // of swarms' models into the global one, so far
+  Timing timing{};               // of the last sequence
+  std::uint64_t iterations = 0;  // local iterations of the mission so far
+  // For each swarm, as measured last; nullptr: not yet.
+  std::vector<std::shared_ptr<const BoundConstants>> constants{};
+  std::vector<Observation> seen{};            // by the planner, one for each sequence
+  std::uint64_t merges = 0;                   // of swarms' models into the global one, so far
   std::vector<std::uint64_t> known_merges{};  // of each swarm: those in the global model that it got last
   // Of each swarm: what it has trained since then, if it found no access point to bring it to.
   std::vector<std::shared_ptr<const Model>> own_models{};

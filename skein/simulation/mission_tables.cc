@@ -68,7 +68,6 @@ Columns<SequenceRow> make_sequence_columns() {
       {"reward", [](Row r) { return r.record.reward; }},
       {"mean_objective", [](Row r) { return r.record.mean_objective; }},
       {"squared_meta_gradient", [](Row r) { return r.record.squared_meta_gradient; }},
-      {"gradient_bound", [](Row r) { return r.record.gradient_bound; }},
       {"data_Mbit", [](Row r) { return r.record.data_bits / 1e6; }},
       {"model_Mbit", [](Row r) { return r.record.model_bits / 1e6; }},
       {"below_threshold", [](Row r) { return r.record.below_threshold; }},

@@ -100,6 +100,12 @@ struct SignallingRecord {
   std::uint64_t given_up = 0;
 };
 
+struct ConstantsRecord {
+  std::optional<double> time_s{};      // empty: at the end
+  std::optional<std::size_t> swarm{};  // at its cluster; empty: at all
+  BoundConstants constants{};
+};
+
 struct SequenceRecord {
   std::size_t sequence = 0;
   double start_s = 0.0;
@@ -109,7 +115,6 @@ struct SequenceRecord {
   double reward = 0.0;
   double mean_objective = 0.0;         // over active swarms
   double squared_meta_gradient = 0.0;  // of the global model, mean over visited clusters
-  double gradient_bound = 0.0;         // what problem P bounds it by, mean over active swarms and rounds
   std::size_t global_rounds = 0;
   std::size_t local_iterations = 0;
   double data_bits = 0.0;
@@ -117,7 +122,7 @@ struct SequenceRecord {
   std::size_t below_threshold = 0;  // swarms
   double shortfall_j = 0.0;         // asked of empty batteries
   SignallingRecord signalling{};
-  std::shared_ptr<const BoundConstants> constants{};  // measured at the end, for the next
+  std::vector<ConstantsRecord> constants{};  // as measured, for what comes next
   std::vector<FaultNote> faults{};
   std::size_t rejected_updates = 0;
   std::size_t unreachable_updates = 0;  // no access point

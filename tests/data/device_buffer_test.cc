@@ -147,9 +147,9 @@ TEST(DeviceBuffer, CollectsTheClustersLabelsOfTheDay) {
   const ClassPools pools(labelled_data({100, 100, 100}));
   DeviceBuffer buffer(50);
   RandomStream first(1, "arrivals", 0, 0);
-  collect(buffer, pools, LabelMix{1.0, 0.0, 0.0}, 40, 0, first);
+  buffer.push(draw(pools, LabelMix{1.0, 0.0, 0.0}, 40, first), 0);
   RandomStream second(1, "arrivals", 0, 1);
-  collect(buffer, pools, LabelMix{0.0, 0.5, 0.5}, 30, 1, second);
+  buffer.push(draw(pools, LabelMix{0.0, 0.5, 0.5}, 30, second), 1);
   const auto points = buffer.contents();
   ASSERT_EQ(points.size(), 50U);
   EXPECT_EQ(buffer.num_displaced(), 20U);

@@ -104,6 +104,29 @@ TEST_F(Mission, ARunDirectoryIsComplete) {
   EXPECT_EQ(content("here/summary.json"), content("again/summary.json"));
 }
 
+// With everything that core networks measure.
+TEST_F(Mission, EstimatesComeBackWithACheckpointAndWithOtherThreads) {
+  const std::string words = "run " + smoke_ +
+                            " --set planning.estimates.held_out=0.2 --set planning.estimates.costs=true"
+                            " --set offloading.constants=measured_per_swarm"
+                            " --set offloading.constants_moment=aggregation --set run.sequences=";
+  ASSERT_EQ(skein(words + "5 --threads 1 --out whole").exit_code, 0);
+  ASSERT_EQ(skein(words + "5 --threads 2 --out two").exit_code, 0);
+  EXPECT_EQ(files("whole"), files("two"));
+  RandomStream random(1, "moments of estimates");
+  for (int kill = 0; kill < 5; ++kill) {
+    fs::remove_all(directory_.path() / "cut");
+    static_cast<void>(std::system(("cd '" + directory_.path().string() + "' && timeout -s KILL " +
+                                   std::to_string(random.uniform(0.2, 1.5)) + " '" SKEIN_PROGRAM "' " +
+                                   words + "5 --out cut 2> /dev/null")
+                                      .c_str()));
+    if (fs::exists(directory_.path() / "cut/checkpoint.bin")) {
+      ASSERT_EQ(skein("resume cut --quiet").exit_code, 0) << content("streams.err");
+      EXPECT_EQ(files("cut"), files("whole"));
+    }
+  }
+}
+
 TEST_F(Mission, KilledAndContinuedItLeavesTheSameBytes) {
   const std::string words = " run " + smoke_ + " --set run.sequences=8 --out ";
   ASSERT_EQ(skein(words + "first").exit_code,

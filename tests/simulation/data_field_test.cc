@@ -281,5 +281,119 @@ TEST_F(DataFieldTest, AChangeOfLabelsIsMeasuredWithoutBias) {
   EXPECT_LT(error.deviation / std::sqrt(200.0), 0.05 * mean_interval(truths).mean);
 }
 
+// The same samples, wherever they are collected, are sent by nobody; all others are.
+TEST_F(DataFieldTest, SomeSamplesAreHeldOut) {
+  DataFieldSetup own = setup(turning_);
+  own.buffers.assign(4, 200);  // that nothing is displaced
+  DataField whole(own, workspaces_, pool_);
+  own.held_out = 0.3;
+  DataField field(own, workspaces_, pool_);
+  const std::vector<double> all{1.0};
+  std::vector<int> is_sent(problem_.data.train.size(), -1);
+  for (std::size_t sequence = 0; sequence < 4; ++sequence) {
+    for (std::size_t device = 0; device < 4; ++device) {
+      std::vector<bool> sent(problem_.data.train.size(), false);
+      const std::vector<DataPoint> points = field.offload(device, all, sequence).front();
+      EXPECT_EQ(points.size(), field.num_points(device));
+      for (const DataPoint& point : points) {
+        sent[point.sample] = true;
+      }
+      const std::vector<DataPoint> collected = whole.offload(device, all, sequence).front();
+      for (const DataPoint& point : collected) {
+        const int now = sent[point.sample] ? 1 : 0;
+        EXPECT_TRUE(is_sent[point.sample] == -1 || is_sent[point.sample] == now);
+        is_sent[point.sample] = now;
+      }
+    }
+    field.advance({});
+    whole.advance({});
+  }
+  const auto held_out = static_cast<double>(std::ranges::count(is_sent, 0));
+  const auto seen = static_cast<double>(std::ranges::count_if(is_sent, [](int is) { return is >= 0; }));
+  EXPECT_NEAR(held_out / seen, 0.3, 0.15);
+}
+
+// By hand from what devices hold: labels of the latest sequences with 100 points together, and of samples
+// that nobody sends, with the features of when they came. What is saved tells the same.
+TEST_F(DataFieldTest, ClassesAreCountedOnTheNewestPoints) {
+  DataFieldSetup own = setup(turning_);
+  own.arrivals.assign(4, 55);  // of two devices in a sequence
+  own.buffers.assign(4, 200);
+  DataField whole(own, workspaces_, pool_);
+  own.held_out = 0.3;
+  DataField field(own, workspaces_, pool_);
+  for (DataField* one : {&field, &whole}) {
+    one->advance({});
+    one->advance({});
+  }
+  const Model model = *problem_.initial();
+  const std::vector<ClusterModel> first{{0, &model}};
+  const ClassReport report = field.class_reports(first).front();
+  ClassReport expected{.labels = std::vector<double>(4, 0.0),
+                       .points = std::vector<double>(4, 0.0),
+                       .hits = std::vector<double>(4, 0.0)};
+  const std::shared_ptr<const FeatureDrift> drift = whole.feature_drift(0);
+  const std::vector<double> all{1.0};
+  for (std::size_t device = 0; device < 2; ++device) {
+    const std::vector<DataPoint> sent = field.offload(device, all, 0).front();
+    const std::vector<DataPoint> collected = whole.offload(device, all, 0).front();
+    for (const DataPoint& point : collected) {
+      const std::size_t label = problem_.pools.label(point.sample);
+      expected.labels[label] += point.sequence == 2 ? 1.0 : 0.0;
+      if (std::ranges::find(sent, point.sample, &DataPoint::sample) != sent.end()) {
+        continue;
+      }
+      expected.points[label] += 1.0;
+      workspaces_.with([&](Workspace& workspace) {
+        const SampleIndex place = 0;
+        expected.hits[label] += static_cast<double>(
+            workspace.engine
+                .score(model, workspace.batches[0].read(problem_.data.train, {&place, 1},
+                                                        {.samples = {&point.sample, 1},
+                                                         .collected = {&point.sequence, 1},
+                                                         .drift = drift.get()}))
+                .correct);
+      });
+    }
+  }
+  EXPECT_EQ(std::accumulate(report.labels.begin(), report.labels.end(), 0.0), 110.0);
+  EXPECT_GT(std::accumulate(report.hits.begin(), report.hits.end(), 0.0), 0.0);
+  DataField resumed(own, workspaces_, pool_);
+  resumed.restore(field.save());
+  DataField elsewhere(own, workspaces_, pool_);
+  elsewhere.forget();
+  elsewhere.restore(0, field.save(0));
+  for (const ClassReport& one :
+       {report, resumed.class_reports(first).front(), elsewhere.class_reports(first).front()}) {
+    EXPECT_EQ(one.labels, expected.labels);
+    EXPECT_EQ(one.points, expected.points);
+    EXPECT_EQ(one.hits, expected.hits);
+  }
+}
+
+// Constants are of the features that clusters have now: darker images have smaller gradients. Those of a
+// cluster that does not drift stay.
+TEST_F(DataFieldTest, ConstantsAreOfDriftedFeatures) {
+  const ClusterDriftRates darker{.brightness = {.start = 0.1}};
+  DataFieldSetup own = setup(darker);
+  own.arrivals.assign(4, 40);  // a buffer full
+  DataField drifting(own, workspaces_, pool_);
+  own.rates[0] = {};
+  DataField still(own, workspaces_, pool_);
+  const Model before = *problem_.initial();
+  Model after = before;
+  for (float& value : after) {
+    value *= 1.01F;
+  }
+  const auto bounds_at = [&](DataField& field, std::size_t cluster) {
+    return field.measure_constants(std::vector<std::size_t>{cluster}, before, after).gradient_bound;
+  };
+  EXPECT_EQ(bounds_at(drifting, 0), bounds_at(still, 0)) << "as stored";
+  drifting.advance({});
+  still.advance({});
+  EXPECT_LT(bounds_at(drifting, 0), 0.8 * bounds_at(still, 0));
+  EXPECT_EQ(bounds_at(drifting, 1), bounds_at(still, 1));
+}
+
 }  // namespace
 }  // namespace skein

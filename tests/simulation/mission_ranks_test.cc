@@ -89,11 +89,14 @@ Flown fly(std::size_t processes, std::size_t restart_after, const std::vector<st
   return flown;
 }
 
-TEST(MissionRanks, AnyNumberOfProcessesHasTheSameBits) {
-  const std::vector<std::string> settings{
+class ManyRanks : public ::testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(ManyRanks, AnyNumberOfProcessesHasTheSameBits) {
+  std::vector<std::string> settings{
       "planning.planner=beam",      "run.sequences=3",        "swarms.count=4",
       "world.clusters.count=6",     "planning.durations=[4]", "planning.local_periods=[1]",
       "planning.global_periods=[2]"};
+  settings.insert(settings.end(), GetParam().begin(), GetParam().end());
   const Flown one = fly(1, 0, settings);
   EXPECT_EQ(one.traffic.messages, 0U);
   for (const std::size_t processes : {2U, 3U, 6U}) {
@@ -104,6 +107,14 @@ TEST(MissionRanks, AnyNumberOfProcessesHasTheSameBits) {
   }
   EXPECT_TRUE(fly(2, 1, settings).core == one.core) << "begun by three, finished by two";
 }
+
+INSTANTIATE_TEST_SUITE_P(Settings, ManyRanks,
+                         ::testing::Values(std::vector<std::string>{},
+                                           std::vector<std::string>{
+                                               "planning.estimates.held_out=0.3",
+                                               "planning.estimates.costs=true",
+                                               "offloading.constants=measured_per_swarm",
+                                               "offloading.constants_moment=aggregation"}));
 
 TEST(MissionRanks, TheFirstDivergenceIsTold) {
   const std::vector<std::string> settings{"planning.planner=beam",

@@ -49,7 +49,11 @@ class Witness final : public Fleet {
     std::vector<LeaderUpdate> updates = fleet_.run(tasks);
     std::map<std::size_t, Values>& from = began.emplace_back();
     std::map<std::size_t, Values>& to = ended.emplace_back();
+    std::map<std::size_t, double>& bounds = gradient_bounds.emplace_back();
     for (std::size_t i = 0; i < tasks.size(); ++i) {
+      if (tasks[i].has_constants) {
+        bounds[tasks[i].swarm] = tasks[i].constants.gradient_bound;
+      }
       from[tasks[i].swarm] = values_of(*tasks[i].model);
       to[tasks[i].swarm] = values_of(updates[i].swarm.model);
       for (const OffloadSummary& round : updates[i].rounds) {
@@ -69,6 +73,7 @@ class Witness final : public Fleet {
   std::vector<std::map<std::size_t, Values>> began, ended, personalised;  // by swarm, of each global round
   std::map<std::size_t, double>
       decided;  // by swarm: what leaders' local rounds come to, by what they minimise
+  std::vector<std::map<std::size_t, double>> gradient_bounds;  // B of who was told constants
 
  private:
   Fleet& fleet_;
@@ -294,6 +299,99 @@ TEST(MissionRules, WhoIsIdleByDecisionStaysOnTheGround) {
   }
   EXPECT_GE(idle, 4U);
   EXPECT_GE(busy, 4U);
+}
+
+// When leaders get to know the constants that the core network has measured, and whose.
+TEST(MissionRules, ConstantsAreMeasuredForAllAtTheEndOfASequence) {
+  ByPlan mission({{0, 1}, {0, 1}}, {});
+  const SequenceRecord record = mission.step();
+  mission.step();
+  ASSERT_EQ(record.constants.size(), 1U);
+  const double found = record.constants.front().constants.gradient_bound;
+  const std::map<std::size_t, double> nobody;
+  const std::map<std::size_t, double> both{{0, found}, {1, found}};
+  EXPECT_EQ(mission.witness.gradient_bounds, (std::vector{nobody, nobody, both, both}));
+}
+
+TEST(MissionRules, ConstantsMayBeMeasuredAtEachAggregation) {
+  ByPlan mission({{0, 1}, {0, 1}}, {"offloading.constants_moment=aggregation"});
+  std::vector<std::map<std::size_t, double>> expected(1);
+  for (int sequence = 0; sequence < 2; ++sequence) {
+    const SequenceRecord record = mission.step();
+    ASSERT_EQ(record.constants.size(), 2U);
+    for (const ConstantsRecord& measured : record.constants) {
+      ASSERT_TRUE(measured.time_s.has_value());
+      EXPECT_LE(*measured.time_s, record.end_s);
+      const double found = measured.constants.gradient_bound;
+      expected.push_back({{0, found}, {1, found}});
+    }
+  }
+  expected.pop_back();
+  EXPECT_EQ(mission.witness.gradient_bounds, expected);
+  EXPECT_NE(expected[1], expected[2]);
+}
+
+// Each of what is measured at its own cluster; who was not there does not get any.
+TEST(MissionRules, ConstantsMayBeThoseOfEachSwarmsCluster) {
+  ByPlan mission({{0, 3}, {0, 1}, {1, 0}}, {"offloading.constants=measured_per_swarm"});
+  const SequenceRecord first = mission.step();
+  const SequenceRecord second = mission.step();
+  mission.step();
+  ASSERT_EQ(first.constants.size(), 1U);
+  ASSERT_EQ(second.constants.size(), 2U);
+  const double first_bound = first.constants[0].constants.gradient_bound;
+  const double a = second.constants[0].constants.gradient_bound;
+  const double b = second.constants[1].constants.gradient_bound;
+  EXPECT_EQ(second.constants[1].swarm, 1U);
+  EXPECT_NE(a, b);
+  const std::map<std::size_t, double> nobody;
+  const std::map<std::size_t, double> one{{0, first_bound}};
+  const std::map<std::size_t, double> both{{0, a}, {1, b}};
+  EXPECT_EQ(mission.witness.gradient_bounds, (std::vector{nobody, nobody, one, one, both, both}));
+}
+
+// What devices report takes energy of theirs and of leaders, bits and time; nothing else changes but that.
+TEST(MissionRules, ReportsOfEstimatesAreBooked) {
+  const std::vector<std::string> held_out{"planning.estimates.held_out=0.2"};
+  ByPlan free({{0, 1}, {0, 2}}, held_out);
+  ByPlan paid({{0, 1}, {0, 2}}, {held_out.front(), "planning.estimates.costs=true"});
+  const std::uint64_t bits = 3ULL * 32 * 10;
+  for (const std::uint64_t reports : {2U, 3U}) {  // two hand-overs; then one arrival more
+    const SequenceRecord without = free.step();
+    const SequenceRecord with = paid.step();
+    std::uint64_t messages = reports;  // of leaders
+    for (std::size_t swarm = 0; swarm < 2; ++swarm) {
+      messages +=
+          paid.world().clusters[with.swarms[swarm].to].devices.count * (reports == 3U && swarm == 0 ? 2 : 1);
+    }
+    EXPECT_EQ(with.signalling.messages - without.signalling.messages, messages);
+    EXPECT_EQ(with.signalling.bits - without.signalling.bits, messages * bits);
+    EXPECT_GT(with.swarms[1].finished_s, without.swarms[1].finished_s);
+    for (std::size_t c = 0; c < with.clusters.size(); ++c) {
+      EXPECT_EQ(with.clusters[c].accuracy_after, without.clusters[c].accuracy_after);
+    }
+  }
+  const std::size_t leader = paid.world().swarms[0].leader;
+  EXPECT_NEAR(paid.spent_j(leader, EnergyKind::signalling) - free.spent_j(leader, EnergyKind::signalling),
+              3 * paid.world().uavs[leader].transmit_power.si() * static_cast<double>(bits) / 1e6, 1e-8);
+}
+
+// Planners hear of a cluster without a model, then of one that was visited; and nothing where no points are
+// held out.
+TEST(MissionRules, EstimatesStandBesideWhatTheyEstimate) {
+  ByPlan none({{0, 1}}, {});
+  EXPECT_FALSE(none.step().clusters[0].predicted_accuracy.has_value());
+  ByPlan mission({{0, 1}, {0, 2}}, {"planning.estimates.held_out=0.2"});
+  const SequenceRecord first = mission.step();
+  const SequenceRecord second = mission.step();
+  EXPECT_EQ(first.clusters[0].predicted_accuracy, 0.1);
+  EXPECT_FALSE(first.clusters[0].estimated_before.has_value());
+  ASSERT_TRUE(first.clusters[0].estimated_after.has_value());
+  EXPECT_LE(*second.clusters[0].predicted_accuracy, *first.clusters[0].estimated_after);
+  EXPECT_TRUE(second.clusters[0].estimated_before.has_value());
+  EXPECT_FALSE(second.clusters[1].estimated_before.has_value()) << "nobody is there";
+  EXPECT_FALSE(second.clusters[2].estimated_before.has_value()) << "the first visit";
+  EXPECT_EQ(second.clusters[2].predicted_accuracy, 0.1);
 }
 
 }  // namespace

@@ -173,6 +173,14 @@ TEST_F(Recorder, EveryLineOfEventsIsJsonAndEveryTableIsRectangular) {
   }
 }
 
+// Nothing stands beside a measured column that is no bound of it.
+TEST_F(Recorder, NoBoundOfOtherThingsStandsBesideTheGradient) {
+  record(visit(world_));
+  const std::string table = recorder_.files().at("sequences.csv");
+  EXPECT_THAT(table, HasSubstr(",squared_meta_gradient,"));
+  EXPECT_THAT(table, Not(HasSubstr("bound")));
+}
+
 TEST_F(Recorder, ComesBackFromItsBytes) {
   record(visit(world_));
   MissionRecorder other(world_);

@@ -128,10 +128,9 @@ export function chartsOf(mission: Mission, selected: { swarm: number | null; clu
   );
   return [
     chart('accuracy', 'Accuracy of clusters’ models', 'accuracy, %', x, perCluster(mission, accuracies, 'least', selected.cluster)),
-    chart('gradient', 'Gradient and its bound', 'squared meta-gradient norm', atEnds.slice(1), [
+    chart('gradient', 'Gradient of the global model', 'squared meta-gradient norm', atEnds.slice(1), [
       line('measured', mission.gradient, 0, 2.5),
-      line('bound', mission.gradientBound, 1, 2),
-    ], { log: true, note: 'The bound is that of problem P, with the constants it was solved with.' }),
+    ], { log: true }),
     chart('energy', 'Energy spent so far', 'energy, kJ', atEnds.slice(1),
       mission.energyByKind.filter(({ joules }) => joules.some((j) => j > 0))
         .map(({ kind, joules }, i) => line(kind, joules.map((j) => (j > 0 ? j / 1e3 : NaN)), i, 1.8)),

@@ -91,7 +91,6 @@ export interface Mission {
   worstAccuracy: number[];
   meanAge: number[];
   gradient: number[];
-  gradientBound: number[];
   reward: number[];
   dataMbit: number[];
   modelMbit: number[];

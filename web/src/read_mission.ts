@@ -97,8 +97,6 @@ export function readMission(run: RunFiles): Mission {
     Math.floor(energy.length / world.uavs.length),
   );
   const column = (name: string): number[] => (num > 0 ? sequences.numbers(name).slice(0, num) : []);
-  const optional = (name: string): number[] =>
-    num > 0 && sequences.has(name) ? column(name) : new Array<number>(num).fill(NaN);
   const rows = (source: ReturnType<typeof table>, width: number, name: string): number[][] => {
     const values = num > 0 ? source.numbers(name) : [];
     return Array.from({ length: width }, (_, i) => Array.from({ length: num }, (_, s) => values[s * width + i]));
@@ -134,7 +132,6 @@ export function readMission(run: RunFiles): Mission {
     worstAccuracy: column('worst_accuracy_percent'),
     meanAge: column('mean_age_sequences'),
     gradient: column('squared_meta_gradient'),
-    gradientBound: optional('gradient_bound'),
     reward: column('reward'),
     dataMbit: column('data_Mbit'),
     modelMbit: column('model_Mbit'),
