@@ -6,6 +6,7 @@
 
 #include "skein/planning/beam.h"
 #include "skein/planning/heuristics.h"
+#include "skein/planning/horizon_planner.h"
 #include "skein/planning/planners.h"
 #include "skein/planning/q_learning.h"
 
@@ -92,6 +93,52 @@ void decision(benchmark::State& state, const std::string& name, std::size_t swar
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
 }
+
+// What a visit of a pair takes.
+class PairVisits final : public VisitCosts {
+ public:
+  [[nodiscard]] VisitCost of(std::size_t, std::size_t, std::size_t) const override {
+    return {.possible = true, .duration_s = 5.2, .energy_j = 500.0, .battery_j = 250.0, .accuracy_loss = 2.0};
+  }
+};
+
+// By the clock, in the middle of a mission: pairs, clusters that were visited at some time.
+void decision_by_the_clock(benchmark::State& state, std::size_t swarms, std::size_t clusters,
+                           std::size_t stations) {
+  auto e = std::make_shared<Environment>(*make_world(swarms, clusters, stations));
+  e->visits = std::make_shared<PairVisits>();
+  e->tables.timings.resize(1);
+  e->metre_j.assign(swarms, 9.6);
+  e->takeoff_j.assign(swarms, 0.0);
+  e->landed_w.assign(swarms, 0.0);
+  e->speed_mps.assign(swarms, 10.0);
+  e->recharge_s.assign(swarms, 600.0);
+  RandomStream stream(1, "benchmark.clock");
+  Observation now{.timing = e->tables.timings[0], .left_s = 7200.0};
+  for (std::size_t u = 0; u < swarms; ++u) {
+    now.positions.push_back(static_cast<Site>(stream.below(clusters)));
+    now.active.push_back(true);
+    now.batteries.emplace_back(e->capacity_j[u]);
+  }
+  now.arrivals_s.assign(swarms, 0.0);
+  now.ages.assign(clusters, 1.0);
+  for (std::size_t c = 0; c < clusters; ++c) {
+    const double visited = stream.uniform(0.85, 0.95);
+    now.forecasts.push_back({.accuracy = visited - stream.uniform(0.0, 0.2),
+                             .visited_accuracy = visited,
+                             .loss_per_s = stream.uniform(0.02, 0.25) / 3600.0});
+  }
+  HorizonPlanner planner(e, {.objective = Objective::price});
+  for (auto _ : state) {
+    planner.begin(1);
+    const Plan plan = planner.choose(now);
+    benchmark::DoNotOptimize(plan.until_s);
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
+}
+BENCHMARK_CAPTURE(decision_by_the_clock, 4x10, 4, 8, 2)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(decision_by_the_clock, 10x50, 10, 44, 6)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(decision_by_the_clock, 200x320, 200, 300, 20)->Unit(benchmark::kMillisecond);
 
 // Training, in updates of the network; its acting in the environments is part of it.
 void training(benchmark::State& state) {

@@ -1,6 +1,8 @@
 #include "skein/planning/horizon_planner.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <utility>
 
 #include "skein/base/expect.h"
@@ -124,6 +126,34 @@ Plan first_plan(const Schedule& schedule, double left_s) {
     plan.departures_s.push_back(action.departs_s);
   }
   return plan;
+}
+
+double least_possible_age_s(const Environment& e) {
+  std::vector<double> least;  // of a visit to each cluster, with the flight there
+  double sum = 0.0;
+  for (std::size_t c = 0; c < e.num_clusters; ++c) {
+    double seconds = std::numeric_limits<double>::infinity();
+    for (std::size_t u = 0; u < e.num_swarms; ++u) {
+      double way_m = std::numeric_limits<double>::infinity();
+      for (std::size_t from = 0; from < e.num_sites(); ++from) {
+        way_m = from != c ? std::min(way_m, e.distance(from, c)) : way_m;
+      }
+      for (std::size_t t = 0; t < e.tables.timings.size(); ++t) {
+        const VisitCost visit = e.visits->of(t, u, c);
+        seconds = visit.possible ? std::min(seconds, way_m / e.speed_mps[u] + visit.duration_s) : seconds;
+      }
+    }
+    least.push_back(seconds);
+    sum += seconds;
+  }
+  // The first of each swarm may have begun before.
+  std::ranges::sort(least, std::greater{});
+  if (std::isfinite(sum)) {
+    for (std::size_t u = 0; u < std::min(e.num_swarms, least.size()); ++u) {
+      sum -= least[u];
+    }
+  }
+  return sum / static_cast<double>(e.num_swarms);
 }
 
 HorizonPlanner::HorizonPlanner(std::shared_ptr<const Environment> environment, const HorizonOptions& options)

@@ -45,6 +45,11 @@ class HorizonPlanner final : public Planner {
 // The beginning of a schedule; what is left of the mission ends it at the latest.
 Plan first_plan(const Schedule& schedule, double left_s);
 
+// Below this, seconds, some cluster's model must be older at some time, whatever is planned: in each such
+// while every cluster is visited, each visit but a swarm's first takes the shortest flight there and the
+// training, and no swarm has more than that while.
+double least_possible_age_s(const Environment& environment);
+
 // Accuracy-seconds per J, of a price in percentage points of a cluster's accuracy over an hour, per kJ.
 constexpr double price_per_joule(double points_hours_per_kj) {
   return points_hours_per_kj * 0.01 * 3600.0 / 1000.0;

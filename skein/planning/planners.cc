@@ -1,7 +1,10 @@
 #include "skein/planning/planners.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "skein/base/expect.h"
@@ -53,6 +56,21 @@ std::unique_ptr<Planner> make_myopic(const EnvironmentPointer& environment, cons
                                      const Agents&) {
   return std::make_unique<MyopicPlanner>(environment);
 }
+// Before a mission begins.
+void refuse_impossible_age(const Environment& environment, double most_age_h) {
+  const double least_h = least_possible_age_s(environment) / 3600.0;
+  if (most_age_h > 0.0 && most_age_h < least_h) {
+    throw InputError(InputFault{
+        .key = "planning.most_age_h",
+        .value = fmt::format("{:g}", most_age_h),
+        .message = std::isfinite(least_h)
+                       ? fmt::format("is not possible: to visit each of the {} clusters once, {} swarms need "
+                                     "at least {:.3g} h with the shortest flights",
+                                     environment.num_clusters, environment.num_swarms, least_h)
+                       : std::string("is not possible: there is a cluster that no swarm can train at")});
+  }
+}
+
 std::unique_ptr<Planner> make_horizon(const EnvironmentPointer& environment, const PlanningOptions& options,
                                       const Agents&) {
   return std::make_unique<HorizonPlanner>(environment, options.horizon);
@@ -114,6 +132,9 @@ PlannerFactory planner_factory(std::string_view name, std::shared_ptr<const Envi
                                 .value = std::string(name),
                                 .message = "goes by predicted accuracy and the clock, which the planner's "
                                            "environment alone does not have: fly a mission"});
+  }
+  if (planner.by_the_clock) {
+    refuse_impossible_age(*environment, options.horizon.most_age_h);
   }
   return [&planner, environment = std::move(environment), options, agents] {
     return planner.make(environment, options, agents);

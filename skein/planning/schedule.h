@@ -89,7 +89,7 @@ struct ScheduleProblem {
     return std::min(lost, missing * after_s);
   }
 
-  static constexpr double late_cost = 3.0;  // accuracy-seconds per second over the age limit
+  static constexpr double late_cost = 100.0;  // accuracy-seconds per second over the age limit
 };
 
 struct ScheduleSpan {

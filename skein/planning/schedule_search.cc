@@ -1,6 +1,7 @@
 #include "skein/planning/schedule_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -185,6 +186,7 @@ void Search::take_out(const Neighbourhood& near, Site centre) {
 
 void Search::run(std::size_t iterations, ScheduleListener* listener) {
   constexpr double first_temperature = 0.05;  // of the mean value of a visit
+  constexpr double forced_share = 0.3;        // of visits that pay only with others
   if (swarms_.empty()) {
     return;
   }
@@ -210,6 +212,13 @@ void Search::run(std::size_t iterations, ScheduleListener* listener) {
       saved.push_back({u, schedule_.version(u), schedule_.route(u)});
     }
     take_out(near, centre);
+    if (stream_.bernoulli(forced_share)) {
+      const std::size_t swarm = stream_.choice(near.swarms);
+      const Insertion insertion = schedule_.best_insertion(swarm, centre);
+      if (std::isfinite(insertion.gain)) {
+        insert(schedule_, swarm, insertion, centre);
+      }
+    }
     fill_greedily(schedule_, near.swarms, near.clusters);
     if (listener != nullptr) {
       listener->found(schedule_);

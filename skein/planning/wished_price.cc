@@ -28,7 +28,7 @@ bool WishedPrice::may_be_higher(const Observation& o, const MissionForecast& for
 }
 
 double WishedPrice::find(const Observation& o, const ForecastAtPrice& forecast) {
-  constexpr double least = 1e-5;  // accuracy-seconds per J
+  constexpr double least = 2e-4;  // accuracy-seconds per J
   constexpr double most = 1e1;
   constexpr int first_steps = 12;
   constexpr double step = 2.0;  // between decisions at most

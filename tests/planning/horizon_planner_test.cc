@@ -83,5 +83,95 @@ TEST(HorizonPlanner, KeepsThePromisesInAnyWorld) {
   EXPECT_GT(charges, 5U);
 }
 
+struct Flown {
+  double accuracy = 0.0;
+  double energy_kj = 0.0;
+  double value = 0.0;  // accuracy-seconds less the price of energy
+  double oldest_s = 0.0;
+  std::size_t visits = 0;
+};
+Flown fly(const std::shared_ptr<const Environment>& e, const HorizonOptions& options, std::uint64_t seed,
+          double hours = 2.0) {
+  HorizonPlanner planner(e, options);
+  planner.begin(seed);
+  ClockWorld world(e, seed, hours * 3600.0);
+  while (!world.is_over()) {
+    world.carry_out(planner.choose(world.now()));
+  }
+  EXPECT_TRUE(world.faults().empty());
+  return {.accuracy = world.mean_accuracy(),
+          .energy_kj = world.now().spent_j / 1e3,
+          .value = world.accuracy_seconds() - price_per_joule(options.energy_price) * world.now().spent_j,
+          .oldest_s = world.oldest_s(),
+          .visits = world.visits()};
+}
+
+// All swarms fly to a cluster each, over and over.
+Flown fly_in_rounds(const std::shared_ptr<const Environment>& e, double price, std::uint64_t seed) {
+  ClockWorld world(e, seed, 7200.0);
+  for (std::size_t round = 0; !world.is_over(); ++round) {
+    Plan plan{.timing = e->tables.timings[0]};
+    for (std::size_t u = 0; u < e->num_swarms; ++u) {
+      plan.destinations.push_back(static_cast<Site>((round * e->num_swarms + u) % e->num_clusters));
+      plan.active.push_back(true);
+    }
+    plan.until_s = 300.0;
+    world.carry_out(plan);
+  }
+  return {.value = world.accuracy_seconds() - price_per_joule(price) * world.now().spent_j};
+}
+
+TEST(HorizonPlanner, IsWorthMoreThanRounds) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const auto e = clock_environment({.size = {4, 8, 2}, .battery_j = 1e6}, seed);
+    EXPECT_GT(fly(e, priced(0.1), seed).value, fly_in_rounds(e, 0.1, seed).value) << seed;
+  }
+}
+
+// Energy that costs more is spent less, and accuracy falls.
+TEST(HorizonPlanner, GoesByThePriceOfEnergy) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const auto e = clock_environment({.size = {4, 8, 2}}, seed);
+    const Flown cheap = fly(e, priced(0.02), seed);
+    const Flown dear = fly(e, priced(0.5), seed);
+    EXPECT_GT(cheap.energy_kj, 1.5 * dear.energy_kj) << seed;
+    EXPECT_GT(cheap.accuracy, dear.accuracy) << seed;
+  }
+}
+
+// What is wished for is reached, and the two wishes agree with each other.
+TEST(HorizonPlanner, ReachesWhatIsWished) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const auto e = clock_environment({.size = {4, 8, 2}}, seed);
+    const Flown wanted =
+        fly(e, {.objective = Objective::wanted_accuracy, .wanted_accuracy_percent = 82.0}, seed);
+    EXPECT_NEAR(wanted.accuracy, 0.82, 0.01) << seed;
+    const Flown budget =
+        fly(e, {.objective = Objective::energy_budget, .energy_budget_kj = wanted.energy_kj}, seed);
+    EXPECT_NEAR(budget.energy_kj, wanted.energy_kj, 0.06 * wanted.energy_kj) << seed;
+    EXPECT_GT(budget.accuracy, wanted.accuracy - 0.015) << seed;
+  }
+}
+
+// Nobody is older than it may be, though energy is dear; what no plan could keep is known before.
+TEST(HorizonPlanner, KeepsTheAgeLimit) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const auto e = clock_environment({.size = {3, 6, 2}}, seed);
+    HorizonOptions options = priced(3.0);
+    EXPECT_GT(fly(e, options, seed).oldest_s, 1900.0) << seed;
+    options.most_age_h = 0.5;
+    EXPECT_LE(fly(e, options, seed).oldest_s, 1.02 * 1800.0) << seed;
+    EXPECT_LT(least_possible_age_s(*e), 1800.0);
+  }
+  // Two clusters 1000 m apart, one swarm at 10 m/s, 20 s of training: from one to the other takes 120 s.
+  Environment e{.num_swarms = 1, .num_clusters = 2, .num_stations = 1};
+  e.distance_m = {0.0, 1000.0, 2000.0, 1000.0, 0.0, 2000.0, 2000.0, 2000.0, 0.0};
+  e.speed_mps = {10.0};
+  e.tables.timings = {{64, 1, 1}};
+  e.visits =
+      std::make_shared<FixedVisits>(1, 2, std::vector<VisitCost>(2, {.possible = true, .duration_s = 20.0}));
+  EXPECT_DOUBLE_EQ(least_possible_age_s(e), 120.0);
+}
+
 }  // namespace
 }  // namespace skein
