@@ -12,11 +12,11 @@ namespace {
 
 // What a cluster has lost counts half after so long. Time counts, not visits: many short looks tell little.
 constexpr double half_life_s = 2700.0;
-// What all lose counts like so much time of a cluster, and what was assumed at first like so much of each.
+// What all lose counts like so much time of a cluster, and so does what was assumed at first.
 constexpr double prior_s = 2400.0;
 // A cluster that seems to lose nothing counts with this share of what all lose, and all with this share of
 // what was assumed: else nobody would look again.
-constexpr double least_loss_share = 0.25;
+constexpr double least_loss_share = 0.4;
 
 // What visits leave is known like from so many points more: one that seems worse than others is mostly one
 // that was measured worse, and is not visited again for that.
@@ -125,17 +125,15 @@ void ClusterEstimator::add_points(const std::vector<double>& shares, const Class
   }
 }
 
-// Accuracy per second.
+// Accuracy per second. Each cluster has one part in what all lose, however often it was visited: else those
+// that are visited most, because they are near, would tell of those that nobody has seen for long.
 double ClusterEstimator::loss_rate(std::size_t cluster) const {
   const double first = options_.loss_per_hour / 100.0 / 3600.0;
-  double losses = 0.0;
-  double elapsed_s = 0.0;
+  double of_all = 0.0;
   for (const ClusterEstimate& one : all_.clusters) {
-    losses += one.losses;
-    elapsed_s += one.elapsed_s;
+    of_all += shrunk(one.losses, one.elapsed_s, prior_s, first) / static_cast<double>(all_.clusters.size());
   }
-  const double first_s = prior_s * static_cast<double>(all_.clusters.size());
-  const double of_all = std::max(shrunk(losses, elapsed_s, first_s, first), least_loss_share * first);
+  of_all = std::max(of_all, least_loss_share * first);
   const ClusterEstimate& own = all_.clusters[cluster];
   return std::max(shrunk(own.losses, own.elapsed_s, prior_s, of_all), least_loss_share * of_all);
 }
