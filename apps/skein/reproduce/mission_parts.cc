@@ -11,6 +11,8 @@ using Settings = std::vector<std::string>;
 
 const std::string paper = "paper/mission.toml";
 const std::string tuned = "paper/tuned.toml";
+const std::string planned = "paper/planned.toml";
+const std::string planned_20 = "paper/planned-20.toml";
 const std::string joined = "paper/joined.toml";
 const std::string pairs = "paper/pairs.toml";
 const std::string believable = "default.toml";
@@ -29,9 +31,11 @@ MissionPart policies() {
       .about =
           "Fashion-MNIST with drifting labels, 8 clusters. Sequences of the paper's policy take as long as "
           "they take, 20 of them; the others end after 3.1 hours, with as much drift.",
-      .rows = {{"joined, 4 pairs", pairs, with_oracle},
-               {"joined, the paper's 20 UAVs", joined},
-               {"joined, 4 pairs, S.H. with best timing", pairs, {"planning.planner=sequential_best"}},
+      .rows = {{"ours, 4 pairs", planned, with_oracle},
+               {"ours, the paper's 20 UAVs", planned_20},
+               {"joined, old planner, 4 pairs", pairs},
+               {"joined, old planner, the paper's 20 UAVs", joined},
+               {"joined, S.H. with best timing, 4 pairs", pairs, {"planning.planner=sequential_best"}},
                {"tuned baseline", tuned},
                {"the paper's policy", paper, {"planning.planner=beam"}},
                {"the paper's policy, guided planner", paper}}};
@@ -41,18 +45,70 @@ MissionPart believable_world() {
   return {.name = "believable",
           .title = "Whole missions in a believable world",
           .about =
-              "Quadrotors with companion computers (docs/profiles.md), sizes of the network and the data, 3 "
-              "hours.",
+              "Quadrotors with companion computers (docs/profiles.md), sizes of the network and the data, "
+              "3 hours.",
           .rows = {{"the default mission", believable, with_oracle},
-                   {"the paper's 20 UAVs",
+                   {"the same, old planner",
                     believable,
-                    {"swarms.count=3", "swarms.types.worker.count={uniform=[3,5]}",
-                     "swarms.types.coordinator.count={uniform=[1,2]}"}},
+                    {"planning.planner=beam", "planning.objective=reward", "planning.cycle_s=560",
+                     "planning.estimates.held_out=0", "learning.absent_swarms=left_out"}},
                    {"the paper's policy", "paper/policy.toml"}}};
+}
+
+// What a price of energy buys, and what planners of sequences make of the same visits.
+MissionPart front() {
+  MissionPart part{.name = "front",
+                   .title = "Accuracy against energy",
+                   .about =
+                       "Four pairs in the paper's energy model: our planner at several prices of energy, the "
+                       "old beam search and S.H. with best timing at several lengths of a sequence.",
+                   .rows = {}};
+  for (const char* price : {"0.1", "0.03", "0.3", "0.6", "1.2"}) {
+    part.rows.push_back(
+        {"ours, price " + std::string(price), planned, {"planning.energy_price=" + std::string(price)}});
+  }
+  for (const char* planner : {"beam", "sequential_best"}) {
+    for (const char* cycle : {"280", "561", "1122"}) {
+      part.rows.push_back(
+          {std::string(planner) + ", " + cycle + " s",
+           pairs,
+           {"planning.planner=" + std::string(planner), "planning.cycle_s=" + std::string(cycle)}});
+    }
+  }
+  return part;
+}
+
+// Wishes of other kinds.
+MissionPart wishes() {
+  const auto wanted = [](const std::string& percent) {
+    return MissionRow{"wanted: " + percent + " %",
+                      planned,
+                      {"planning.objective=wanted_accuracy", "planning.wanted_accuracy_percent=" + percent}};
+  };
+  const auto budget = [](const std::string& kilojoules) {
+    return MissionRow{"budget: " + kilojoules + " kJ",
+                      planned,
+                      {"planning.objective=energy_budget", "planning.energy_budget_kj=" + kilojoules}};
+  };
+  return {
+      .name = "wishes",
+      .title = "A wanted accuracy, or a budget",
+      .about =
+          "The same mission with the least energy for a wanted accuracy, and with the most accuracy for a "
+          "budget.",
+      .rows = {{"price 0.1", planned},
+               wanted("80"),
+               wanted("84"),
+               wanted("87"),
+               budget("100"),
+               budget("200"),
+               budget("300")}};
 }
 
 // Each taken away alone.
 MissionPart levers() {
+  const Settings lock_step{"planning.planner=beam", "planning.objective=reward", "planning.cycle_s=561",
+                           "planning.estimates.held_out=0", "learning.absent_swarms=left_out"};
   const Settings bound{"offloading.time=limit",
                        "offloading.learning_term=bound",
                        "offloading.constants=given",
@@ -69,18 +125,18 @@ MissionPart levers() {
   return {.name = "levers",
           .title = "What each lever brings",
           .about = "The first row has all of them; each other row is without one.",
-          .rows = {{"all", pairs},
-                   {"leaders fly all the way", pairs, {"world.access_points.way=fly"}},
-                   {"time is limited, not priced", pairs, {"offloading.time=limit"}},
-                   {"the paper's P: limited time, bounds", pairs, bound},
-                   {"16 steps a visit, 2 between aggregations", pairs, short_visits},
-                   {"no label shift", pairs, {"learning.label_shift=0"}},
-                   {"one step at the hand-over", pairs, {"learning.personal_steps=1"}},
-                   {"hand-over on all points", pairs, {"learning.personal_newest=0"}},
-                   {"swarms begin together", pairs, {"planning.start=together"}},
-                   {"who waits hovers", pairs, {"planning.waiting=hover"}},
-                   {"no waiting between sequences", pairs, {"planning.cycle_s=0"}},
-                   {"H-FL as trainer", pairs, {"learning.algorithm=h_fl", "learning.step=0.1"}}}};
+          .rows = {{"all", planned},
+                   {"old planner, in lock-step", planned, lock_step},
+                   {"leaders fly all the way", planned, {"world.access_points.way=fly"}},
+                   {"time is limited, not priced", planned, {"offloading.time=limit"}},
+                   {"the paper's P: limited time, bounds", planned, bound},
+                   {"16 steps a visit, 2 between aggregations", planned, short_visits},
+                   {"no label shift", planned, {"learning.label_shift=0"}},
+                   {"one step at the hand-over", planned, {"learning.personal_steps=1"}},
+                   {"hand-over on all points", planned, {"learning.personal_newest=0"}},
+                   {"absent swarms left out", planned, {"learning.absent_swarms=left_out"}},
+                   {"who waits hovers", planned, {"planning.waiting=hover"}},
+                   {"H-FL as trainer", planned, {"learning.algorithm=h_fl", "learning.step=0.1"}}}};
 }
 
 // Drift of the features instead of the labels, and other data; rates by the hour and by the sequence of 561
@@ -118,7 +174,7 @@ MissionPart drifts() {
           "paper's policy.",
       .rows = {}};
   for (const World& world : worlds) {
-    part.rows.push_back({world.name + ": joined, 4 pairs", pairs, world.by_hour});
+    part.rows.push_back({world.name + ": ours, 4 pairs", planned, world.by_hour});
     part.rows.push_back({world.name + ": tuned baseline", tuned, world.by_sequence});
     part.rows.push_back(
         {world.name + ": the paper's policy", paper, world.by_sequence + Settings{"planning.planner=beam"}});
@@ -129,7 +185,8 @@ MissionPart drifts() {
 }  // namespace
 
 const std::vector<MissionPart>& mission_parts() {
-  static const std::vector<MissionPart> parts{policies(), believable_world(), levers(), drifts()};
+  static const std::vector<MissionPart> parts{policies(), believable_world(), levers(),
+                                              front(),    wishes(),           drifts()};
   return parts;
 }
 
