@@ -44,10 +44,10 @@ TEST_F(Estimates, AccuracyIsTheMeanOfRecallsByTheNewestLabels) {
   const double accuracy =
       estimator().hand_over(0, {.labels = {60.0, 40.0}, .points = {40.0, 20.0}, .hits = {30.0, 12.0}}, 0.0);
   EXPECT_NEAR(accuracy, 0.6 * 32.8 / 44.0 + 0.4 * 14.8 / 24.0, 1e-12);
-  // Then labels are others, and what was found then counts like as many points as are found now, and 4 more.
+  // Then labels are others, and what is found now counts with 4 points of what was found then.
   const double later =
       estimator().arrive(0, {.labels = {20.0, 80.0}, .points = {0.0, 6.0}, .hits = {0.0, 3.0}}, 10.0);
-  EXPECT_NEAR(later, 0.2 * 32.8 / 44.0 + 0.8 * (3.0 + 10.0 * 14.8 / 24.0) / 16.0, 1e-12);
+  EXPECT_NEAR(later, 0.2 * 32.8 / 44.0 + 0.8 * (3.0 + 4.0 * 14.8 / 24.0) / 10.0, 1e-12);
 }
 
 // A class that the cluster hardly has is expected to be found like those that other clusters hardly have.
