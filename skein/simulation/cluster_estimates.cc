@@ -63,8 +63,7 @@ double ClusterEstimator::arrive(std::size_t cluster, const ClassReport& report, 
   expect(!own.recalls.empty(), "the cluster has a model");
   std::vector<double> recalls;
   for (std::size_t y = 0; y < own.recalls.size(); ++y) {
-    const double known = report.points[y] + options_.prior_points;  // at the hand-over, by points as many
-    recalls.push_back(shrunk(report.hits[y], report.points[y], known, own.recalls[y]));
+    recalls.push_back(shrunk(report.hits[y], report.points[y], options_.prior_points, own.recalls[y]));
   }
   add_points(own.shares, report);
   const double accuracy = accuracy_of(report.labels, recalls);

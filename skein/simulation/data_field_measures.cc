@@ -182,7 +182,7 @@ std::vector<double> DataField::squared_gradient_changes(std::span<const std::siz
   return all;
 }
 
-// Labels are of the latest sequences as a whole, as few as have enough points: older ones lag behind drift.
+// Labels are of few points: older ones lag behind drift.
 ClassReport DataField::class_report(const Model& model, std::size_t cluster) {
   constexpr std::size_t most_labels = 100;
   const std::size_t num_classes = setup_.pools->num_classes();

@@ -190,6 +190,16 @@ TEST_F(Mpirun, AMissionByTheClockHasTheSameBytesForAnyNumberOfProcesses) {
       {{2, 1}, {3, 2}});
 }
 
+// Constants of drifted features for each swarm and round, and what is estimated of clusters.
+TEST_F(Mpirun, AMissionThatMeasuresAllHasTheSameBytesForAnyNumberOfProcesses) {
+  const std::string measures =
+      " --set planning.estimates.held_out=0.2 --set planning.estimates.costs=true --set "
+      "offloading.constants=measured_per_swarm --set offloading.constants_moment=aggregation --set "
+      "drift.rotation_deg.start=20 --set drift.label_mix.start=0.2";
+  expect_same_for_all(wide_ + measures + " --set run.sequences=3", {{2, 1}, {3, 2}});
+  expect_same_after_kills(smoke_ + measures + " --set run.sequences=8", 6);
+}
+
 TEST_F(Mpirun, TheDefaultMissionHasTheSameBytesForAnyNumberOfProcesses) {
   expect_same_for_all("--set run.sequences=2", {{2, 1}, {4, 2}});
 }

@@ -313,11 +313,11 @@ TEST_F(DataFieldTest, SomeSamplesAreHeldOut) {
   EXPECT_NEAR(held_out / seen, 0.3, 0.15);
 }
 
-// By hand from what devices hold: labels of the latest sequences with 100 points together, and of samples
-// that nobody sends, with the features of when they came. What is saved tells the same.
+// By hand from what devices hold: labels of the newest 100 points, and of samples that nobody sends, with the
+// features of when they came. What is saved tells the same.
 TEST_F(DataFieldTest, ClassesAreCountedOnTheNewestPoints) {
   DataFieldSetup own = setup(turning_);
-  own.arrivals.assign(4, 55);  // of two devices in a sequence
+  own.arrivals.assign(4, 50);  // of two devices in a sequence
   own.buffers.assign(4, 200);
   DataField whole(own, workspaces_, pool_);
   own.held_out = 0.3;
@@ -356,7 +356,7 @@ TEST_F(DataFieldTest, ClassesAreCountedOnTheNewestPoints) {
       });
     }
   }
-  EXPECT_EQ(std::accumulate(report.labels.begin(), report.labels.end(), 0.0), 110.0);
+  EXPECT_EQ(std::accumulate(report.labels.begin(), report.labels.end(), 0.0), 100.0);
   EXPECT_GT(std::accumulate(report.hits.begin(), report.hits.end(), 0.0), 0.0);
   DataField resumed(own, workspaces_, pool_);
   resumed.restore(field.save());

@@ -70,6 +70,7 @@ TEST_F(Recorder, AveragesAccuracyOverTimeAndClusters) {
   later.start_s = 100.0;
   later.end_s = 200.0;
   later.swarms[0] = {.from = 0, .to = 2, .arrival_s = 110.0, .finished_s = 200.0, .distance_m = 500.0};
+  later.swarms[0].recharges = true;
   later.clusters[0] = {.age = 1.0, .accuracy_before = 0.5, .accuracy_after = 0.5};
   later.clusters[1].age = 3.0;
   record(later);
@@ -108,16 +109,18 @@ TEST_F(Recorder, SaysWhatWasLost) {
   EXPECT_THAT(events, Not(HasSubstr("hands over")));
 }
 
-// Where it is lost a swarm stays, at a station too: there only the reason tells it from one that recharges.
+// Where it is lost a swarm stays, at a station too.
 TEST_F(Recorder, ASwarmThatIsLostAtAStationIsNotRecharged) {
   SequenceRecord r = visit(world_);
   r.clusters[0].visited = false;
   r.swarms[0] = {.from = 2, .to = 2, .recharged_j = 5.0};
+  r.swarms[0].recharges = true;
   record(r);
   EXPECT_EQ(recorder_.headline(state_).recharges, 1U);
   EXPECT_THAT(recorder_.files().at("events.jsonl"), HasSubstr(R"("event":"recharged")"));
   r.sequence = 1;
   r.swarms[0] = {.from = 2, .to = 2, .culprit = "nobody is left"};
+  r.swarms[0].lost = true;
   MissionRecorder other(world_);
   other.record(r, state_);
   EXPECT_EQ(other.headline(state_).recharges, 0U);
