@@ -77,7 +77,7 @@ struct EstimateOptions {
   // class.
   double prior_points = 1.0;
   // Assumed until visits have told: accuracy that a cluster loses in an hour, in percentage points, and that
-  // a visit leaves. Either counts as one visit.
+  // a visit leaves.
   double loss_per_hour = 20.0;
   double first_accuracy_percent = 70.0;
   bool costs = false;  // what devices report of labels and recalls takes bits and energy
