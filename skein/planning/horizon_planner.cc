@@ -5,8 +5,6 @@
 #include <functional>
 #include <utility>
 
-#include "skein/base/expect.h"
-
 namespace skein {
 namespace {
 
@@ -157,9 +155,10 @@ double least_possible_age_s(const Environment& e) {
 }
 
 HorizonPlanner::HorizonPlanner(std::shared_ptr<const Environment> environment, const HorizonOptions& options)
-    : environment_(std::move(environment)), options_(options), wished_price_(options) {
-  expect(environment_->visits != nullptr, "an environment that knows what visits take");
-}
+    : environment_(std::move(environment)),
+      options_(options),
+      visits_(visit_table(*environment_)),
+      wished_price_(options) {}
 
 void HorizonPlanner::begin(std::uint64_t seed) {
   seed_ = seed;
@@ -188,7 +187,7 @@ std::shared_ptr<const ScheduleProblem> HorizonPlanner::problem(const Observation
     ages.push_back(o.now_s - visited_s);
   }
   ScheduleProblem result =
-      schedule_problem(environment_, o, ages, timing, {.end_s = end_s, .after_s = o.left_s - end_s});
+      schedule_problem(environment_, o, ages, visits_, timing, {.end_s = end_s, .after_s = o.left_s - end_s});
   set_price(result, price);
   if (options_.most_age_h > 0.0) {
     result.most_age_s = options_.most_age_h * 3600.0;

@@ -34,6 +34,7 @@ class HorizonPlanner final : public Planner {
 
   std::shared_ptr<const Environment> environment_;
   HorizonOptions options_;
+  VisitTable visits_;
   WishedPrice wished_price_;
   std::uint64_t seed_ = 0;
   std::size_t timing_ = 0;                  // of the last plan

@@ -97,10 +97,23 @@ struct ScheduleSpan {
   double after_s = 0.0;  // of the mission
 };
 
-// The environment has visits; the observation has forecasts; `ages_s` of all clusters. Without a price.
+// What visits take, asked for once.
+struct VisitTable {
+  struct Visit {
+    VisitCost cost;
+    double behind = 0.0;  // accuracy that it leaves less than with the best timing
+  };
+  std::vector<Visit> visits;  // timing x swarm x cluster
+  std::vector<double>
+      most_battery_j;  // swarm x cluster, with any timing: that of the plan in which it arrives
+};
+// The environment has visits.
+VisitTable visit_table(const Environment& environment);
+
+// The observation has forecasts; `ages_s` of all clusters. Without a price.
 ScheduleProblem schedule_problem(std::shared_ptr<const Environment> environment,
                                  const Observation& observation, std::span<const double> ages_s,
-                                 std::size_t timing, const ScheduleSpan& span);
+                                 const VisitTable& table, std::size_t timing, const ScheduleSpan& span);
 
 // With energy at this price, in accuracy-seconds per J.
 void set_price(ScheduleProblem& problem, double price);

@@ -53,27 +53,18 @@ ScheduleProblem::Swarm swarm_start(const Environment& e, const Observation& o, s
   return swarm;
 }
 
-void add_visits(ScheduleProblem& problem) {
+void add_visits(ScheduleProblem& problem, const VisitTable& table) {
   const Environment& e = *problem.environment;
-  const std::size_t num_timings = e.tables.timings.size();
+  const std::size_t pairs = e.num_swarms * e.num_clusters;
   for (std::size_t u = 0; u < e.num_swarms; ++u) {
     for (std::size_t c = 0; c < e.num_clusters; ++c) {
-      double least_loss = std::numeric_limits<double>::infinity();
-      double most_battery_j = 0.0;  // with any timing: that of the plan in which it arrives
-      for (std::size_t t = 0; t < num_timings; ++t) {
-        const VisitCost other = e.visits->of(t, u, c);
-        if (other.possible) {
-          least_loss = std::min(least_loss, other.accuracy_loss);
-          most_battery_j = std::max(most_battery_j, other.battery_j);
-        }
-      }
-      const VisitCost cost = e.visits->of(problem.timing, u, c);
-      const double behind = cost.possible ? (cost.accuracy_loss - least_loss) / 100.0 : 0.0;
-      problem.visits.push_back({.possible = cost.possible,
-                                .duration_s = cost.duration_s,
-                                .energy_j = cost.energy_j,
-                                .battery_j = most_battery_j,
-                                .accuracy = std::max(0.0, problem.clusters[c].visited - behind)});
+      const std::size_t pair = u * e.num_clusters + c;
+      const VisitTable::Visit& visit = table.visits[problem.timing * pairs + pair];
+      problem.visits.push_back({.possible = visit.cost.possible,
+                                .duration_s = visit.cost.duration_s,
+                                .energy_j = visit.cost.energy_j,
+                                .battery_j = table.most_battery_j[pair],
+                                .accuracy = std::max(0.0, problem.clusters[c].visited - visit.behind)});
       double to_station = std::numeric_limits<double>::infinity();
       for (std::size_t r = e.num_clusters; r < e.num_sites(); ++r) {
         to_station = std::min(to_station, e.travel(u, c, r));
@@ -103,6 +94,29 @@ double least_visit_j(const ScheduleProblem& problem, std::size_t cluster) {
 
 }  // namespace
 
+VisitTable visit_table(const Environment& e) {
+  expect(e.visits != nullptr, "an environment that knows what visits take");
+  const std::size_t pairs = e.num_swarms * e.num_clusters;
+  VisitTable table;
+  table.most_battery_j.assign(pairs, 0.0);
+  std::vector<double> least_loss(pairs, std::numeric_limits<double>::infinity());
+  for (std::size_t t = 0; t < e.tables.timings.size(); ++t) {
+    for (std::size_t pair = 0; pair < pairs; ++pair) {
+      const VisitCost cost = e.visits->of(t, pair / e.num_clusters, pair % e.num_clusters);
+      table.visits.push_back({.cost = cost});
+      if (cost.possible) {
+        least_loss[pair] = std::min(least_loss[pair], cost.accuracy_loss);
+        table.most_battery_j[pair] = std::max(table.most_battery_j[pair], cost.battery_j);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < table.visits.size(); ++i) {
+    VisitTable::Visit& visit = table.visits[i];
+    visit.behind = visit.cost.possible ? (visit.cost.accuracy_loss - least_loss[i % pairs]) / 100.0 : 0.0;
+  }
+  return table;
+}
+
 void set_price(ScheduleProblem& problem, double price) {
   problem.price = price;
   for (std::size_t c = 0; c < problem.clusters.size(); ++c) {
@@ -118,7 +132,7 @@ void set_price(ScheduleProblem& problem, double price) {
 
 ScheduleProblem schedule_problem(std::shared_ptr<const Environment> environment,
                                  const Observation& observation, std::span<const double> ages_s,
-                                 std::size_t timing, const ScheduleSpan& span) {
+                                 const VisitTable& table, std::size_t timing, const ScheduleSpan& span) {
   const Environment& e = *environment;
   expect(e.visits != nullptr && e.metre_j.size() == e.num_swarms && e.speed_mps.size() == e.num_swarms &&
              e.takeoff_j.size() == e.num_swarms && e.landed_w.size() == e.num_swarms &&
@@ -141,7 +155,7 @@ ScheduleProblem schedule_problem(std::shared_ptr<const Environment> environment,
          .age_s = ages_s[c]});
   }
   problem.environment = std::move(environment);
-  add_visits(problem);
+  add_visits(problem, table);
   return problem;
 }
 

@@ -16,8 +16,8 @@ using Problem = std::shared_ptr<const ScheduleProblem>;
 Problem make_problem(const std::shared_ptr<const Environment>& e, const ClockWorld& world, double end_s,
                      double price) {
   const std::vector<double> ages(e->num_clusters, 0.0);
-  ScheduleProblem problem =
-      schedule_problem(e, world.now(), ages, 0, {.end_s = end_s, .after_s = world.now().left_s - end_s});
+  ScheduleProblem problem = schedule_problem(e, world.now(), ages, visit_table(*e), 0,
+                                             {.end_s = end_s, .after_s = world.now().left_s - end_s});
   set_price(problem, price);
   return std::make_shared<const ScheduleProblem>(std::move(problem));
 }
