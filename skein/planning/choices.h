@@ -7,7 +7,7 @@
 // stays where it is, and others may go there.
 //
 // Entries of the tables that are solved on demand are asked for where their bounds leave something open: the
-// plans are those that complete tables would give.
+// plans are those that complete tables would give, by the same usual timing.
 //
 // Of each set of destinations there is one plan, with the timing of the least one-step cost: energies of
 // training hardly depend on the timing beside a flight's (docs/results.md).

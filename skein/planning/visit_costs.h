@@ -7,8 +7,8 @@ namespace skein {
 
 struct VisitCost {
   bool possible = false;
-  double duration_s = 0.0;     // from arrival until the model is handed over
-  double energy_j = 0.0;       // of all UAVs of the swarm
+  double duration_s = 0.0;     // from arrival until the model is handed over, with no other swarm to wait for
+  double energy_j = 0.0;       // of all UAVs of the swarm, that are in the air when it begins
   double battery_j = 0.0;      // of the UAV that is left with least
   double accuracy_loss = 0.0;  // percentage points that training leaves to be won, as problem P predicts
 };
