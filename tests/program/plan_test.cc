@@ -138,7 +138,9 @@ TEST_F(PlanCommand, PlansWithTablesThatTheOffloaderSolved) {
     }
   }
   const Outcome evaluated =
-      plan("eval --planner myopic --seeds 2 --starts 2 --epochs 20 --set planning.tables=solved/tables.json");
+      plan("eval '" SKEIN_SOURCE_DIR
+           "/scenarios/paper/mission.toml' --planner myopic --seeds 2 --starts 2 --epochs 20 "
+           "--set planning.tables=solved/tables.json");
   EXPECT_EQ(evaluated.exit_code, 0) << evaluated.err;
 }
 

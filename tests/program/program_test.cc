@@ -76,7 +76,7 @@ TEST_F(Program, RunsTheDefaultMission) {
     EXPECT_TRUE(fs::exists(directory_ / "here" / name)) << name;
   }
   // A report is made where the page was built.
-  EXPECT_EQ(num_files(), fs::exists(directory_ / "here" / "report.html") ? 29U : 28U)
+  EXPECT_EQ(num_files(), fs::exists(directory_ / "here" / "report.html") ? 27U : 26U)
       << "nothing but the directory and its files: its planner needs no agent";
 }
 
