@@ -42,6 +42,9 @@ struct DataFieldSetup {
 
 class DataField final : public Field {
  public:
+  template <class T>
+  using Halves = std::array<T, 2>;
+
   DataField(DataFieldSetup setup, Workspaces& workspaces, ThreadPool& pool);
 
   [[nodiscard]] std::size_t sequence() const override { return sequence_; }
@@ -68,11 +71,11 @@ class DataField final : public Field {
   [[nodiscard]] std::string save(std::size_t cluster) const override;
   void restore(std::size_t cluster, const std::string& bytes) override;
   void forget() override;
+  // Meta-gradients of the model that was handed over, on these of the cluster's points.
+  [[nodiscard]] Halves<std::vector<float>> handed_gradients(std::size_t cluster,
+                                                            const Halves<std::vector<DataPoint>>& points);
 
  private:
-  template <class T>
-  using Halves = std::array<T, 2>;
-
   [[nodiscard]] const Model& model_of(const ClusterModel& model) const;
   [[nodiscard]] std::vector<float> meta_gradient(const Model& model, std::size_t cluster,
                                                  std::span<const DataPoint> data);
@@ -84,8 +87,6 @@ class DataField final : public Field {
   [[nodiscard]] std::vector<DataPoint> held_out_points(std::size_t cluster) const;
   // Half of the gradient's points of either half of a cluster's devices: the newest.
   [[nodiscard]] Halves<std::vector<DataPoint>> newest_halves(std::size_t cluster) const;
-  // Of the model that was handed over.
-  [[nodiscard]] Halves<std::vector<float>> newest_gradients(std::size_t cluster);
   [[nodiscard]] Dataset drifted_points(std::span<const std::size_t> clusters,
                                        const std::vector<std::vector<DataPoint>>& points) const;
   // Up to the present sequence.

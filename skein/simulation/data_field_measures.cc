@@ -147,8 +147,8 @@ std::vector<float> DataField::meta_gradient(const Model& model, std::size_t clus
   return gradient;
 }
 
-DataField::Halves<std::vector<float>> DataField::newest_gradients(std::size_t cluster) {
-  const Halves<std::vector<DataPoint>> points = newest_halves(cluster);
+DataField::Halves<std::vector<float>> DataField::handed_gradients(
+    std::size_t cluster, const Halves<std::vector<DataPoint>>& points) {
   return {meta_gradient(handed_[cluster].model, cluster, points[0]),
           meta_gradient(handed_[cluster].model, cluster, points[1])};
 }
@@ -167,9 +167,8 @@ std::vector<double> DataField::hand_over(std::span<const std::size_t> clusters, 
   std::vector<double> all(clusters.size());
   pool_.parallel_for(clusters.size(), [&](std::size_t i) {
     HandedModel& handed = handed_[clusters[i]];
-    handed = {.model = std::move(models[i])};
-    handed.gradients = newest_gradients(clusters[i]);
-    all[i] = squared_norm_of_mean(handed.gradients);
+    handed = {.model = std::move(models[i]), .points = newest_halves(clusters[i])};
+    all[i] = squared_norm_of_mean(handed_gradients(clusters[i], handed.points));
   });
   return all;
 }
@@ -177,7 +176,9 @@ std::vector<double> DataField::hand_over(std::span<const std::size_t> clusters, 
 std::vector<double> DataField::squared_gradient_changes(std::span<const std::size_t> clusters) {
   std::vector<double> all(clusters.size());
   pool_.parallel_for(clusters.size(), [&](std::size_t i) {
-    all[i] = crossed_change(handed_[clusters[i]].gradients, newest_gradients(clusters[i]));
+    const std::size_t cluster = clusters[i];
+    all[i] = crossed_change(handed_gradients(cluster, handed_[cluster].points),
+                            handed_gradients(cluster, newest_halves(cluster)));
   });
   return all;
 }

@@ -32,8 +32,9 @@ struct ClusterModel {
 // What a swarm leaves at a cluster.
 struct HandedModel {
   Model model{};
-  // Its meta-gradients there and then, on the newest points of either half of the devices.
-  std::array<std::vector<float>, 2> gradients{};
+  // The newest points there and then, of either half of the devices: on them its meta-gradients are compared
+  // with those of later. A gradient would be as large as the model.
+  std::array<std::vector<DataPoint>, 2> points{};
 };
 
 // What a cluster's devices count of their newest points, class by class.

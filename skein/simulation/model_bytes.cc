@@ -15,8 +15,8 @@ enum class Sent : std::uint8_t { here, as_before, handed };
 template <class Value, class Visit>
 requires IsOf<Value, HandedModel>
 void each_field(Value& value, Visit&& visit) {
-  auto& [model, gradients] = value;
-  visit(model, gradients[0], gradients[1]);
+  auto& [model, points] = value;
+  visit(model, points[0], points[1]);
 }
 
 std::vector<std::size_t> clusters_of(std::span<const ClusterModel> models) {
