@@ -261,7 +261,7 @@ ClusterForecast forecast_of(const Sweep& sweep, const Scenario& scenario, const 
       runs.push_back(sweep.place_of(point));
     }
   }
-  return flown_forecast(scenario, runs).value_or(first_forecast(scenario));
+  return flown_forecast(scenario, runs);
 }
 
 }  // namespace

@@ -83,8 +83,7 @@ ClusterForecast first_forecast(const Scenario& scenario) {
 }
 
 // Data stays still during a training sequence, so that losses are between the beginnings of two.
-std::optional<ClusterForecast> flown_forecast(const Scenario& scenario,
-                                              std::span<const std::filesystem::path> runs) {
+ClusterForecast flown_forecast(const Scenario& scenario, std::span<const std::filesystem::path> runs) {
   struct Visit {
     double start_s, percent;
   };
@@ -115,12 +114,13 @@ std::optional<ClusterForecast> flown_forecast(const Scenario& scenario,
       visits += 1.0;
     }
   }
-  if (elapsed_s <= 0.0) {
-    return std::nullopt;
-  }
   ClusterForecast forecast = first_forecast(scenario);
-  forecast.visited_accuracy = percents / visits / 100.0;
-  forecast.loss_per_s = std::max(0.0, lost / elapsed_s / 100.0);
+  if (visits > 0.0) {
+    forecast.visited_accuracy = percents / visits / 100.0;
+  }
+  if (elapsed_s > 0.0) {
+    forecast.loss_per_s = std::max(0.0, lost / elapsed_s / 100.0);
+  }
   return forecast;
 }
 

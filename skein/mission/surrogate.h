@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -29,10 +28,9 @@ struct Surrogate {
 
 // Of any cluster before it is visited, as planning.estimates assumes at first.
 ClusterForecast first_forecast(const Scenario& scenario);
-// The same, with what visits of these missions have left and what was lost between them; nothing where they
-// visited nobody twice. Throws InputError.
-std::optional<ClusterForecast> flown_forecast(const Scenario& scenario,
-                                              std::span<const std::filesystem::path> runs);
+// The same, with what visits of these missions have left and what was lost between them, where there were
+// any. Throws InputError.
+ClusterForecast flown_forecast(const Scenario& scenario, std::span<const std::filesystem::path> runs);
 
 // Flies the scenario's training sequences from where its swarms start, under its planner, or under beam
 // search if that one would have to be trained. Planners by the clock fly its hours, and clusters are as

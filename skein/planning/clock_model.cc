@@ -129,7 +129,7 @@ class ClockModel {
     const double missing = std::max(0.0, 1.0 - now_.batteries[u].si() / e_.capacity_j[u]);
     const double gained = std::min(missing, seconds / e_.recharge_s[u]);
     now_.batteries[u] += Energy(gained * e_.capacity_j[u]);
-    flight_.recharges += gained == missing && missing > noted ? 1 : 0;
+    flight_.recharges += missing > noted && missing - gained <= noted ? 1 : 0;
   }
 
   void pass(const std::vector<Visit>& visits, double end_s) {
