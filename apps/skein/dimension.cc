@@ -213,9 +213,10 @@ void dimension_command(const DimensionOptions& options) {
 
 void add_dimension_command(Command& program) {
   auto options = std::make_shared<DimensionOptions>();
-  Command* command = program.add_subcommand(
-      "dimension",
-      "How many UAVs of which type to send: search within a budget; exit code 1 if nothing stays within it");
+  Command* command = program.add_subcommand("dimension",
+                                            "How many UAVs of which type to send: search within a budget; "
+                                            "exit code 1 if nothing stays within it or "
+                                            "reaches what the scenario wants");
   add_scenario(*command, options->common);
   command
       ->add_option(
