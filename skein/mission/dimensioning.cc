@@ -211,7 +211,7 @@ OrderAgreement agreement_of(const DimensioningGoal& goal, const std::vector<Comp
     for (const Composition& b : candidates) {
       if (a.missions > 0 && b.missions > 0 && a.rank > b.rank) {
         ++result.pairs;
-        result.agree += is_better(goal, a, b);
+        result.agree += is_better(goal, a, b) ? 1 : 0;
       }
     }
   }

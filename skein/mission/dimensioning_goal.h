@@ -1,7 +1,6 @@
 // What makes one composition better than another, under planners by the clock: what the scenario wants.
 #pragma once
 
-#include <compare>
 #include <limits>
 #include <string>
 
@@ -20,7 +19,9 @@ struct MissionNumbers {
 struct Rank {
   bool reaches = true;  // what is wanted
   double worth = 0.0;
-  friend auto operator<=>(const Rank&, const Rank&) = default;
+  friend bool operator>(const Rank& a, const Rank& b) {
+    return a.reaches == b.reaches ? a.worth > b.worth : a.reaches;
+  }
 };
 // Of a mission that was not flown.
 constexpr Rank no_rank{.reaches = false, .worth = -std::numeric_limits<double>::infinity()};
