@@ -101,32 +101,52 @@ std::map<std::string, double> prices_of(const DimensionOptions& options, const S
   return prices;
 }
 
+std::string flown(const Composition& c) {
+  return c.missions == 0   ? "-"
+         : c.missions == 1 ? fmt::format("{:.1f}", c.accuracy_percent)
+                           : fmt::format("{:.1f} ± {:.1f}", c.accuracy_percent, c.accuracy_deviation);
+}
+
+std::string remark(const Dimensioning& result, std::size_t i) {
+  const Composition& c = result.compositions[i];
+  return i == 0                                  ? "as the scenario is"
+         : c.missions > 0 && !c.confirmed_within ? "over the budget"
+         : c.missions > 0 && !c.rank.reaches     ? result.goal.shortfall()
+                                                 : "";
+}
+
 std::string table_of(const Dimensioning& result) {
   std::vector<std::string> headers;
   for (const std::string& key : result.grid.keys) {
     headers.push_back("<" + key);
   }
-  for (const char* title : {"UAVs", "cost", "learning cost", "energy, est. (kJ)", "accuracy (%)", "worst (%)",
-                            "energy (kJ)", "<"}) {
-    headers.emplace_back(title);
-  }
+  const bool by_the_clock = result.goal.by_the_clock();
+  const auto add_worth = [&](std::vector<std::string>& row, const std::string& text) {
+    if (result.goal.has_price()) {
+      row.push_back(text);
+    }
+  };
+  headers.insert(headers.end(), {"UAVs", "cost", by_the_clock ? "accuracy, pred. (%)" : "learning cost",
+                                 by_the_clock ? "energy, pred. (kJ)" : "energy, est. (kJ)"});
+  add_worth(headers, "less energy, pred. (%)");
+  headers.insert(headers.end(), {"accuracy (%)", "worst (%)", "energy (kJ)"});
+  add_worth(headers, "less energy (%)");
+  headers.emplace_back("<");
   TextTable table(headers);
   for (const std::size_t i : result.chosen) {
     const Composition& c = result.compositions[i];
     std::vector<std::string> row = c.values;
     row.push_back(fmt::format("{:.1f}", c.uavs));
     row.push_back(fmt::format("{:.1f}", c.cost));
-    row.push_back(fmt::format("{:.3f}", c.learning_cost));
+    row.push_back(by_the_clock ? fmt::format("{:.1f}", c.predicted_percent)
+                               : fmt::format("{:.3f}", c.learning_cost));
     row.push_back(fmt::format("{:.0f}", c.energy_j / 1e3));
-    row.push_back(c.missions == 0 ? "-"
-                  : c.missions == 1
-                      ? fmt::format("{:.1f}", c.accuracy_percent)
-                      : fmt::format("{:.1f} ± {:.1f}", c.accuracy_percent, c.accuracy_deviation));
+    add_worth(row, fmt::format("{:.1f}", c.predicted_rank.worth));
+    row.push_back(flown(c));
     row.push_back(c.missions == 0 ? "-" : fmt::format("{:.1f}", c.worst_percent));
     row.push_back(c.missions == 0 ? "-" : fmt::format("{:.0f}", c.mission_energy_j / 1e3));
-    row.emplace_back(i == 0                                  ? "as the scenario is"
-                     : c.missions > 0 && !c.confirmed_within ? "over the budget"
-                                                             : "");
+    add_worth(row, c.missions == 0 ? "-" : fmt::format("{:.1f}", c.rank.worth));
+    row.push_back(remark(result, i));
     table.add(std::move(row));
   }
   return table.text();
@@ -136,8 +156,9 @@ void print(const Dimensioning& result) {
   const auto within = std::ranges::count_if(result.compositions, &Composition::within);
   fmt::print("{} compositions, {} within the budget by the planner's model; missions of the best:\n\n{}\n",
              result.compositions.size(), within, table_of(result));
-  fmt::print("The model has {} of {} pairs of missions in the order of their accuracy.\n",
-             result.agreement.agree, result.agreement.pairs);
+  fmt::print("The model has {} of {} pairs of missions in the order of {}.\n", result.agreement.agree,
+             result.agreement.pairs,
+             result.goal.by_the_clock() ? "what the scenario wants" : "their accuracy");
   if (result.best) {
     std::string words;
     for (std::size_t i = 0; i < result.grid.keys.size(); ++i) {
@@ -146,7 +167,8 @@ void print(const Dimensioning& result) {
     }
     fmt::print("Best within the budget:{}\n", words);
   } else {
-    fmt::print("No mission stayed within the budget.\n");
+    const std::string missed = result.goal.shortfall();
+    fmt::print("No mission stayed within the budget{}.\n", missed.empty() ? "" : ", or all are " + missed);
   }
   fmt::print("Wrote dimension.csv, dimension.json, dimension.svg and a directory per mission to {}\n",
              result.directory.string());
@@ -191,9 +213,10 @@ void dimension_command(const DimensionOptions& options) {
 
 void add_dimension_command(Command& program) {
   auto options = std::make_shared<DimensionOptions>();
-  Command* command = program.add_subcommand(
-      "dimension",
-      "How many UAVs of which type to send: search within a budget; exit code 1 if nothing stays within it");
+  Command* command = program.add_subcommand("dimension",
+                                            "How many UAVs of which type to send: search within a budget; "
+                                            "exit code 1 if nothing stays within it or "
+                                            "reaches what the scenario wants");
   add_scenario(*command, options->common);
   command
       ->add_option(

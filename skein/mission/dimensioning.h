@@ -1,6 +1,7 @@
 // How many UAVs of which type to send: compositions are flown in the planner's model first (surrogate.h); the
 // best few within the budget, and the scenario as it is, are then run as missions. Everything is kept in the
-// points of a sweep.
+// points of a sweep. Under a planner by the clock the scenario as it is comes first, and tells the model what
+// visits bring.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "skein/mission/dimensioning_goal.h"
 #include "skein/mission/sweep.h"
 #include "skein/scenario/scenario.h"
 
@@ -52,14 +54,21 @@ struct Composition {
   double learning_cost = 0.0;               // from both; 1 for the scenario as it is
   double energy_j = 0.0;                    // estimated
   double recharges = 0.0;
+  // Under a planner by the clock instead of the first three.
+  double predicted_percent = 0.0;
+  double hours = 0.0, visits = 0.0;
+  Rank predicted_rank = no_rank;
   bool within = false;  // of the budget, by these numbers
-  bool front = false;   // nothing within the budget has less learning cost and less energy
+  bool front = false;   // nothing within the budget has less learning cost (more accuracy) and less energy
   std::size_t missions = 0;
   double accuracy_percent = 0.0, accuracy_deviation = 0.0, worst_percent = 0.0, mission_energy_j = 0.0;
+  double mission_visits = 0.0;
+  Rank rank = no_rank;
   bool confirmed_within = false;
 };
 
-// Pairs of missions that differ in accuracy: how many there are, and how many the model has in this order.
+// Pairs of missions that differ in accuracy, or in what the scenario wants: how many there are, and how many
+// the model has in this order.
 struct OrderAgreement {
   std::size_t pairs = 0;
   std::size_t agree = 0;
@@ -67,10 +76,11 @@ struct OrderAgreement {
 
 struct Dimensioning {
   SweepGrid grid;  // its first cell is the scenario as it is
+  DimensioningGoal goal;
   std::filesystem::path directory;
   std::vector<std::string> names;         // of what is varied
   std::vector<Composition> compositions;  // one for each cell
-  std::vector<std::size_t> chosen;        // whose missions were run, the most accurate first
+  std::vector<std::size_t> chosen;        // whose missions were run, the best first
   std::optional<std::size_t> best{};      // of those that stay within the budget
   OrderAgreement agreement;
 };

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 
+#include "skein/planning/plan.h"
 #include "skein/scenario/scenario.h"
 
 namespace skein {
@@ -18,10 +21,23 @@ struct Surrogate {
   double visits = 0.0;     // to clusters
   double recharges = 0.0;
   std::size_t below_threshold = 0;
+  // Under a planner by the clock, which has neither O nor G: predicted, mean over clusters and time.
+  double accuracy_percent = 0.0;
+  double hours = 0.0;
 };
 
+// Of any cluster before it is visited, as planning.estimates assumes at first.
+ClusterForecast first_forecast(const Scenario& scenario);
+// The same, with what visits of these missions have left and what was lost between them, where there were
+// any. Throws InputError.
+ClusterForecast flown_forecast(const Scenario& scenario, std::span<const std::filesystem::path> runs);
+
 // Flies the scenario's training sequences from where its swarms start, under its planner, or under beam
-// search if that one would have to be trained. Throws InputError where no plan could work.
-Surrogate fly_surrogate(const Scenario& scenario);
+// search if that one would have to be trained. Planners by the clock fly its hours, and clusters are as
+// `forecast` says. Throws InputError where no plan could work.
+Surrogate fly_surrogate(const Scenario& scenario, const ClusterForecast& forecast);
+inline Surrogate fly_surrogate(const Scenario& scenario) {
+  return fly_surrogate(scenario, first_forecast(scenario));
+}
 
 }  // namespace skein

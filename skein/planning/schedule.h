@@ -110,6 +110,9 @@ struct VisitTable {
 // The environment has visits.
 VisitTable visit_table(const Environment& environment);
 
+// Of the neediest UAV, in what all of its swarm take.
+double neediest_share(const Environment& environment, std::size_t swarm);
+
 // The observation has forecasts; `ages_s` of all clusters. Without a price.
 ScheduleProblem schedule_problem(std::shared_ptr<const Environment> environment,
                                  const Observation& observation, std::span<const double> ages_s,

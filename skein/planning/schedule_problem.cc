@@ -7,17 +7,6 @@
 namespace skein {
 namespace {
 
-// Share of the neediest UAV in what all of its swarm take.
-double neediest_share(const Environment& e, std::size_t swarm) {
-  for (std::size_t to = 1; to < e.num_sites(); ++to) {
-    const double all = e.metre_j[swarm] * e.distance(0, to);
-    if (all > 0.0) {
-      return std::min(1.0, e.travel(swarm, 0, to) / all);
-    }
-  }
-  return 1.0;
-}
-
 // Beside its threshold, for what is not as predicted, and for the electronics of a swarm that stays landed.
 double reserve_j(const Environment& e, std::size_t swarm, double landed_j) {
   constexpr double share = 0.02;
@@ -93,6 +82,16 @@ double least_visit_j(const ScheduleProblem& problem, std::size_t cluster) {
 }
 
 }  // namespace
+
+double neediest_share(const Environment& e, std::size_t swarm) {
+  for (std::size_t to = 1; to < e.num_sites(); ++to) {
+    const double all = e.metre_j[swarm] * e.distance(0, to);
+    if (all > 0.0) {
+      return std::min(1.0, e.travel(swarm, 0, to) / all);
+    }
+  }
+  return 1.0;
+}
 
 VisitTable visit_table(const Environment& e) {
   expect(e.visits != nullptr, "an environment that knows what visits take");

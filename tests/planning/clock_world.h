@@ -236,7 +236,7 @@ class ClockWorld {
     }
     charged_until_[u] = from_s + share * takes_s;
     now_.batteries[u] += Energy(share * missing * e_->capacity_j[u]);
-    charges_ += share == 1.0 && missing > 0.01 ? 1 : 0;
+    charges_ += (1.0 - share) * missing <= 0.01 && missing > 0.01 ? 1 : 0;
   }
 
   void note_margin(std::size_t u) {

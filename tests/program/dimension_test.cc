@@ -87,6 +87,67 @@ TEST_F(Dimension, AnEnergyBudgetIsThatOfTheMission) {
   EXPECT_EQ(skein(words_ + " --quiet --most-energy 0.001").exit_code, 1);
 }
 
+// What a planner by the clock is for ranks the missions.
+class DimensionByTheClock : public ProgramFixture {
+ protected:
+  [[nodiscard]] std::string words(const std::string& objective) const {
+    return "dimension " + smoke_ +
+           " --set run.sequences=0 --set run.hours=0.3 --set planning.planner=horizon"
+           " --set planning.horizon_h=0.2 --set planning.cycle_s=0 --set planning.estimates.held_out=0.2" +
+           objective +
+           " --vary worker=1..2 --vary swarms=1..2 --repeat 1 --confirm 2 --most-uavs 7 --out here";
+  }
+};
+
+TEST_F(DimensionByTheClock, APriceRanksAccuracyLessEnergy) {
+  const std::string price = words(" --set planning.objective=price --set planning.energy_price=0.01");
+  const Outcome outcome = skein(price + " --format json");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const json result = json::parse(outcome.out);
+  EXPECT_EQ(result["compositions"].size(), 4U);
+  double best = -1e300;
+  double least_run = 1e300;
+  double most_left = -1e300;
+  for (const json& c : result["compositions"]) {
+    const auto worth = [](const json& numbers) {
+      return numbers["accuracy_percent"].get<double>() -
+             0.01 * numbers["energy_J"].get<double>() / 1e3 / (3.0 * 0.3);
+    };
+    EXPECT_NEAR(c["surrogate"]["worth_percent"], worth(c["surrogate"]), 1e-9);
+    EXPECT_EQ(c["within_budget"], c["uavs"] <= 7);
+    if (!c["within_budget"]) {
+      continue;
+    }
+    if (c.contains("missions")) {
+      EXPECT_NEAR(c["missions"]["worth_percent"], worth(c["missions"]), 0.01);
+      best = std::max(best, c["missions"]["worth_percent"].get<double>());
+      least_run = std::min(least_run, c["surrogate"]["worth_percent"].get<double>());
+    } else {
+      most_left = std::max(most_left, c["surrogate"]["worth_percent"].get<double>());
+    }
+  }
+  EXPECT_GE(least_run, most_left) << "those that the model likes best are run";
+  EXPECT_EQ(result["best"]["missions"]["worth_percent"], best);
+  EXPECT_THAT(content("here/dimension.csv"),
+              HasSubstr("predicted_accuracy_percent,predicted_worth_percent,"));
+  const auto before = files("here");
+  const Outcome again = skein(price);
+  EXPECT_THAT(again.out, HasSubstr("accuracy, pred. (%)"));
+  EXPECT_THAT(again.out, HasSubstr("in the order of what the scenario wants"));
+  EXPECT_EQ(before, files("here"));
+}
+
+TEST_F(DimensionByTheClock, WhatNobodyReachesIsNoAnswer) {
+  const Outcome wanted =
+      skein(words(" --set planning.objective=wanted_accuracy --set planning.wanted_accuracy_percent=99"));
+  EXPECT_EQ(wanted.exit_code, 1) << wanted.err;
+  EXPECT_THAT(wanted.out, HasSubstr("or all are below 99 %"));
+  const Outcome budget =
+      skein(words(" --set planning.objective=energy_budget --set planning.energy_budget_kj=5000"));
+  EXPECT_EQ(budget.exit_code, 0) << budget.err;
+  EXPECT_THAT(budget.out, HasSubstr("Best within the budget: --set"));
+}
+
 TEST_F(Dimension, RefusesAllThatIsWrongAtOnce) {
   const Outcome outcome = skein("dimension " + smoke_ +
                                 " --vary leader=1..2 --vary worker=3..1 --vary worker=x --vary swarms=1..2"
