@@ -33,6 +33,7 @@ MissionPart policies() {
           "Fashion-MNIST with drifting labels, 8 clusters. Sequences of the paper's policy take as long as "
           "they take, 20 of them; the others end after 3.1 hours, with as much drift.",
       .rows = {{"ours, 4 pairs", planned},
+               {"ours, 6 pairs, as skein dimension says", planned, {"swarms.count=6"}},
                {"ours, the paper's 20 UAVs", planned_20},
                {"joined, old planner, 4 pairs", pairs, with_oracle},
                {"joined, old planner, the paper's 20 UAVs", joined},
