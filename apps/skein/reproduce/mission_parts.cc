@@ -139,6 +139,20 @@ MissionPart levers() {
                    {"H-FL as trainer", planned, {"learning.algorithm=h_fl", "learning.step=0.1"}}}};
 }
 
+// Label drift that is moderate until hour 1.5, and then five times as fast at two clusters. Sequences of 561
+// s: the tenth begins at hour 1.4.
+std::vector<MissionRow> sudden_rise() {
+  const Settings by_hour{"drift.label_mix.start=0.4", "drift.label_mix.later=[0.4,2,0.4,0.4,0.4,2,0.4,0.4]",
+                         "drift.label_mix.later_from=1.5"};
+  const Settings by_sequence{
+      "drift.label_mix.start=0.0623",
+      "drift.label_mix.later=[0.0623,0.3117,0.0623,0.0623,0.0623,0.3117,0.0623,0.0623]",
+      "drift.label_mix.later_from=10"};
+  return {{"sudden rise: ours, 4 pairs", planned, by_hour},
+          {"sudden rise: tuned baseline", tuned, by_sequence},
+          {"sudden rise: the paper's policy", paper, by_sequence + Settings{"planning.planner=beam"}}};
+}
+
 // Drift of the features instead of the labels, and other data; rates by the hour and by the sequence of 561
 // s.
 MissionPart drifts() {
@@ -170,14 +184,17 @@ MissionPart drifts() {
       .title = "Other drift, other data",
       .about =
           "Up to 20 degrees, 0.1 of full scale of noise, a factor of 0.7 an hour, labels still; MNIST "
-          "and CIFAR-10 with drifting labels. Each with our policy, the tuned baseline and the "
-          "paper's policy.",
+          "and CIFAR-10 with drifting labels; a sudden rise of label drift at two clusters after half of "
+          "the mission. Each with our policy, the tuned baseline and the paper's policy.",
       .rows = {}};
   for (const World& world : worlds) {
     part.rows.push_back({world.name + ": ours, 4 pairs", planned, world.by_hour});
     part.rows.push_back({world.name + ": tuned baseline", tuned, world.by_sequence});
     part.rows.push_back(
         {world.name + ": the paper's policy", paper, world.by_sequence + Settings{"planning.planner=beam"}});
+  }
+  for (MissionRow& row : sudden_rise()) {
+    part.rows.push_back(std::move(row));
   }
   return part;
 }
