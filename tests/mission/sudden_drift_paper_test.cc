@@ -77,34 +77,44 @@ class SuddenDriftPaper : public ::testing::Test {
   TemporaryDirectory directory_;
 };
 
-// From 0.4 to 2 of the labels an hour at C:2 and C:6.
+// From 0.4 to 2 of the labels an hour at C:2 and C:6; beside it the same missions without the rise.
 TEST_F(SuddenDriftPaper, IsFollowedByVisits) {
-  Visits risen, others;
+  Visits risen, others, steady;
   for (const std::uint64_t seed : {101U, 102U, 103U}) {
-    const Headline headline =
-        fly("planned.toml", seed,
-            {"drift.label_mix.start=[0.4,0.4,0.4,0.4,0.4,0.4,0.4,0.4]",
-             "drift.label_mix.later=[0.4,2,0.4,0.4,0.4,2,0.4,0.4]", "drift.label_mix.later_from=1.5"});
-    EXPECT_GT(headline.visits, 0U);
-    const Table sequences = table(mission_file::sequences);
-    std::map<std::string, double> starts_s;
-    for (std::size_t row = 0; row < sequences.size(); ++row) {
-      starts_s[sequences.at(row, "sequence")] = std::stod(sequences.at(row, "start_s"));
-    }
-    const Table clusters = table(mission_file::clusters);
-    for (std::size_t row = 0; row < clusters.size(); ++row) {
-      if (clusters.at(row, "visited") == "1") {
+    for (const bool rises : {true, false}) {
+      const Headline headline =
+          fly("planned.toml", seed,
+              {"drift.label_mix.start=0.4", "drift.label_mix.later=[0.4,2,0.4,0.4,0.4,2,0.4,0.4]",
+               fmt::format("drift.label_mix.later_from={}", rises ? 1.5 : 0.0)});
+      EXPECT_GT(headline.visits, 0U);
+      const Table sequences = table(mission_file::sequences);
+      std::map<std::string, double> starts_s;
+      for (std::size_t row = 0; row < sequences.size(); ++row) {
+        starts_s[sequences.at(row, "sequence")] = std::stod(sequences.at(row, "start_s"));
+      }
+      const Table clusters = table(mission_file::clusters);
+      for (std::size_t row = 0; row < clusters.size(); ++row) {
+        if (clusters.at(row, "visited") != "1") {
+          continue;
+        }
+        const double at_s = starts_s.at(clusters.at(row, "sequence"));
         const std::string& name = clusters.at(row, "cluster");
-        const bool rises = name == "C:2" || name == "C:6";
-        (rises ? risen : others)
-            .add(starts_s.at(clusters.at(row, "sequence")), rises ? 1.0 / 6.0 : 1.0 / 18.0);
+        if (name == "C:2" || name == "C:6") {
+          (rises ? risen : steady).add(at_s, 1.0 / 6.0);
+        } else if (rises) {
+          others.add(at_s, 1.0 / 18.0);
+        }
       }
     }
   }
-  fmt::print("visits of a cluster in 45 min: {:.1f}, then {:.1f}; of the others {:.1f}, then {:.1f}\n",
-             risen.before, risen.after, others.before, others.after);
+  fmt::print(
+      "visits of a cluster in 45 min: {:.1f}, then {:.1f}; of the others {:.1f}, then {:.1f}; without "
+      "the rise {:.1f}, then {:.1f}\n",
+      risen.before, risen.after, others.before, others.after, steady.before, steady.after);
   EXPECT_GT(risen.before, 0.0);
+  EXPECT_DOUBLE_EQ(risen.before, steady.before);
   EXPECT_GE(risen.after, 1.5 * risen.before);
+  EXPECT_GE(risen.after, 1.25 * steady.after);
   EXPECT_GT(risen.after / risen.before, others.after / others.before);
 }
 
