@@ -139,8 +139,8 @@ MissionPart levers() {
                    {"H-FL as trainer", planned, {"learning.algorithm=h_fl", "learning.step=0.1"}}}};
 }
 
-// Label drift that is moderate until hour 1.5, and then five times as fast at two clusters. Sequences of 561
-// s: the tenth begins at hour 1.4.
+// Label drift that is moderate until hour 1.5, and then five times as fast at two clusters. By sequences of
+// 561 s that is number 10, after half of them.
 std::vector<MissionRow> sudden_rise() {
   const Settings by_hour{"drift.label_mix.start=0.4", "drift.label_mix.later=[0.4,2,0.4,0.4,0.4,2,0.4,0.4]",
                          "drift.label_mix.later_from=1.5"};
