@@ -49,10 +49,16 @@ void print_summary(const Scenario& written, const SampledWorld& sampled) {
                   s.data.source.name, kinds[static_cast<std::size_t>(s.data.partition.kind)],
                   s.data.partition.quantity.spread.to_toml(), s.data.arrivals.spread.to_toml(),
                   s.data.arrivals_per_hour.spread.to_toml(), s.data.buffer.spread.to_toml()));
-  row("drift", fmt::format("labels {}, rotation {} degrees, brightness {}, noise {} {}",
-                           s.drift.label_mix.start.spread.to_toml(), s.drift.rotation.start.spread.to_toml(),
-                           s.drift.brightness.start.spread.to_toml(), s.drift.noise.start.spread.to_toml(),
-                           s.drift.per == DriftOptions::Per::hour ? "an hour" : "a sequence"));
+  const auto rate = [](const DriftRateOptions& o) {
+    const std::string start = o.start.spread.to_toml();
+    return o.later_from > 0.0
+               ? fmt::format("{} ({} from {:g} on)", start, o.later.spread.to_toml(), o.later_from)
+               : start;
+  };
+  row("drift",
+      fmt::format("labels {}, rotation {} degrees, brightness {}, noise {} {}", rate(s.drift.label_mix),
+                  rate(s.drift.rotation), rate(s.drift.brightness), rate(s.drift.noise),
+                  s.drift.per == DriftOptions::Per::hour ? "an hour" : "a sequence"));
   row("learning", fmt::format("eta_1 {:g}, eta_2 {:g}, tau_L {}, tau_G {}, {} iterations",
                               s.learning.inner_step, s.learning.meta_step, s.learning.local_period,
                               s.learning.global_period, s.learning.iterations));

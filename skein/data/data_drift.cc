@@ -86,6 +86,12 @@ std::vector<InputFault> faults_of(const DriftOptions& options, std::size_t num_c
   for_each_rate(options, [&](std::string_view name, const DriftRateOptions& rate, auto) {
     check(fmt::format("{}.start", name), rate.start, num_clusters, faults);
     check(fmt::format("{}.growth", name), rate.growth, num_clusters, faults);
+    check(fmt::format("{}.later", name), rate.later, num_clusters, faults);
+    if (!non_negative.contains(rate.later_from)) {
+      faults.add({.key = fmt::format("{}.later_from", name),
+                  .value = fmt::format("{}", rate.later_from),
+                  .message = "must be " + to_string(non_negative)});
+    }
   });
   if (!positive.contains(options.dirichlet_concentration)) {
     faults.add({.key = "dirichlet_concentration",
@@ -104,8 +110,12 @@ std::vector<ClusterDriftRates> sample_drift_rates(const DriftOptions& options, s
   for_each_rate(options, [&](std::string_view name, const DriftRateOptions& rate, auto member) {
     for (std::size_t cluster = 0; cluster < num_clusters; ++cluster) {
       RandomStream stream(seed, fmt::format("drift rate {}", name), cluster);
-      rates[cluster].*member = {.start = rate.start.sample(stream, cluster),
-                                .growth = rate.growth.sample(stream, cluster)};
+      DriftRate& sampled = rates[cluster].*member;
+      sampled = {.start = rate.start.sample(stream, cluster), .growth = rate.growth.sample(stream, cluster)};
+      if (rate.later_from > 0.0) {
+        sampled.later = rate.later.sample(stream, cluster);
+        sampled.later_from = rate.later_from;
+      }
     }
   });
   return rates;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "skein/base/distribution.h"
@@ -19,11 +20,14 @@ namespace skein {
 
 // A rate per sequence that is affine in time: rate(s) = start + growth * s acts between sequence s and s + 1,
 // s = 0, 1, ... To go from `start` to `end` within n sequences, growth is (end - start) / n. Likewise by the
-// hour: rate(t) at the start t of a sequence, in hours, acts for as many hours as the sequence lasts. Sampled
-// once per cluster; a list has one value per cluster.
+// hour: rate(t) at the start t of a sequence, in hours, acts for as many hours as the sequence lasts. From a
+// moment on the rate may be another one at once, which stays: rate(s) = later for s >= later_from > 0.
+// Sampled once per cluster; a list has one value per cluster.
 struct DriftRateOptions {
   Distribution<double> start{};
   Distribution<double> growth{constant(0), unit::number, any_number};
+  Distribution<double> later{constant(0), unit::number, start.allowed};
+  double later_from = 0.0;  // a sequence or an hour; 0: never
 };
 
 struct DriftOptions {
@@ -46,7 +50,8 @@ struct DriftOptions {
   // Images turn by this many degrees, counter-clockwise; the carrier phase of waveforms advances by it.
   DriftRateOptions rotation{.start = {constant(0), unit::number, Range{.low = -360.0, .high = 360.0}}};
   // Values are multiplied by this factor. Kept in [0.01, 100].
-  DriftRateOptions brightness{.start = {constant(1), unit::number, Range{.low = 0.01, .high = 100.0}}};
+  DriftRateOptions brightness{.start = {constant(1), unit::number, Range{.low = 0.01, .high = 100.0}},
+                              .later = {constant(1), unit::number, Range{.low = 0.01, .high = 100.0}}};
   // The deviation of noise on every value rises by this, full scale of an image being 1. Kept at 0 or above.
   DriftRateOptions noise{.start = {constant(0), unit::number, non_negative}};
 };
@@ -57,9 +62,13 @@ std::vector<InputFault> faults_of(const DriftOptions& options, std::size_t num_c
 struct DriftRate {
   double start = 0.0;
   double growth = 0.0;
+  double later = 0.0;
+  double later_from = std::numeric_limits<double>::infinity();
 
   // Sequences or hours after the start.
-  [[nodiscard]] double at(double moment) const { return start + growth * moment; }
+  [[nodiscard]] double at(double moment) const {
+    return moment < later_from ? start + growth * moment : later;
+  }
   friend bool operator==(const DriftRate&, const DriftRate&) = default;
 };
 

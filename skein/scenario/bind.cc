@@ -124,12 +124,15 @@ void bind_drift_rate(Fields& f, DriftRateOptions& o, std::string_view name, std:
   f.section(name, help, [&] {
     f.number("start", o.start, "per sequence or hour, at first; a list has one number per cluster");
     f.number("growth", o.growth, "added to it in every sequence or hour");
+    f.number("later", o.later, "instead of both from later_from on, at once; a list as for start");
+    f.real("later_from", o.later_from, {.low = 0, .high = 1e6}, "the sequence or hour of that; 0: never");
   });
 }
 
 void bind_drift(Fields& f, DriftOptions& o) {
   f.choice("per", o.per, "what rates are for: a training sequence, or an hour of the clock");
-  o.label_mix.start.allowed = o.per == DriftOptions::Per::hour ? non_negative : ratio;
+  o.label_mix.start.allowed = o.label_mix.later.allowed =
+      o.per == DriftOptions::Per::hour ? non_negative : ratio;
   f.choice("target", o.target, "what a label mix moves towards");
   f.real("dirichlet_concentration", o.dirichlet_concentration, {.low = 1e-3, .high = 1e6},
          "for dirichlet: small is uneven");

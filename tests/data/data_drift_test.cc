@@ -60,14 +60,56 @@ TEST(DriftRates, FaultsAreFoundAllAtOnce) {
   options.rotation.growth.spread = list({1, 2, 3});
   options.noise.start.spread = constant(-0.1);
   options.brightness.start.spread = constant(std::numeric_limits<double>::quiet_NaN());
+  options.brightness.later.spread = constant(0.0);
+  options.label_mix.later.spread = list({0.1, 0.2});
+  options.rotation.later_from = -1.0;
   const auto faults = faults_of(options, 8);
   std::set<std::string> keys;
   for (const InputFault& fault : faults) {
     keys.insert(fault.key);
   }
-  EXPECT_EQ(keys, (std::set<std::string>{"dirichlet_concentration", "label_mix.start", "rotation_deg.growth",
-                                         "noise.start", "brightness.start"}));
+  EXPECT_EQ(keys, (std::set<std::string>{"dirichlet_concentration", "label_mix.start", "label_mix.later",
+                                         "rotation_deg.growth", "rotation_deg.later_from", "noise.start",
+                                         "brightness.start", "brightness.later"}));
   EXPECT_THROW(sample_drift_rates(options, 8, 1), InputError);
+}
+
+TEST(DriftRates, AreOthersFromAMomentOn) {
+  DriftOptions options;
+  options.label_mix = {.start = number(uniform(0.1, 0.2)), .growth = number(constant(0.01))};
+  options.label_mix.later = number(list({0.5, 0.0, 0.7}));
+  const auto never = sample_drift_rates(options, 3, 4);
+  options.label_mix.later_from = 2.5;
+  const auto rates = sample_drift_rates(options, 3, 4);
+  for (std::size_t c = 0; c < 3; ++c) {
+    EXPECT_EQ(rates[c].label_mix.at(0.0), never[c].label_mix.at(0.0));
+    EXPECT_EQ(rates[c].label_mix.at(2.4), never[c].label_mix.start + 0.01 * 2.4);
+    EXPECT_EQ(rates[c].label_mix.at(2.5), (std::vector{0.5, 0.0, 0.7}[c]));
+    EXPECT_EQ(rates[c].label_mix.at(1000.0), (std::vector{0.5, 0.0, 0.7}[c]));
+    EXPECT_EQ(never[c].label_mix.at(1000.0), never[c].label_mix.start + 10.0);
+    EXPECT_EQ(rates[c].noise, DriftRate{});
+  }
+}
+
+TEST(DriftRates, LaterIsNoDriftUnlessSaid) {
+  const DriftOptions options;
+  RandomStream stream(1, "later");
+  EXPECT_EQ(options.label_mix.later.sample(stream), 0.0);
+  EXPECT_EQ(options.brightness.later.sample(stream), 1.0);
+}
+
+TEST(FeatureDrift, ChangesAtOnceBySequencesAndByHours) {
+  ClusterDriftRates rates;
+  rates.rotation = {.start = 10.0, .growth = 2.0, .later = -5.0, .later_from = 2.0};  // 10, 12, -5, -5
+  rates.brightness = {.start = 1.0, .later = 0.5, .later_from = 1.0};                 // 1, 0.5, 0.5, 0.5
+  rates.noise = {.start = 0.25, .later = 0.5, .later_from = 3.0};                     // 0.25, 0.25, 0.25, 0.5
+  EXPECT_EQ(feature_transform(rates, 2),
+            (FeatureTransform{.rotation_degrees = 22.0, .brightness = 0.5, .noise_deviation = 0.5}));
+  EXPECT_EQ(feature_transform(rates, 4),
+            (FeatureTransform{.rotation_degrees = 12.0, .brightness = 0.125, .noise_deviation = 1.25}));
+  // Sequences of half an hour: that at hour 1.5 has the old rate of the turn, that at hour 2 the new one.
+  EXPECT_EQ(advance({}, rates, {.at = 1.5, .length = 0.5}).rotation_degrees, 6.5);
+  EXPECT_EQ(advance({}, rates, {.at = 2.0, .length = 0.5}).rotation_degrees, -2.5);
 }
 
 TEST(FeatureDrift, AddsUpWorkedByHand) {
@@ -194,6 +236,21 @@ TEST(LabelDrift, RotatesLabelsWorkedByHand) {
   advance(drift, rates, 0, context);
   EXPECT_EQ(drift.mix, (LabelMix{0.0, 0.25, 0.5, 0.25}));
   EXPECT_EQ(drift.num_targets, 2U);
+}
+
+// Still for two sequences, then a quarter of the labels in each.
+TEST(LabelDrift, BeginsAtOnceWorkedByHand) {
+  const ClassPools pools(labelled_data({5, 5, 5, 5}));
+  const DriftOptions options{.target = Target::rotated};
+  const DriftContext context{.options = options, .pools = pools, .seed = 1};
+  const ClusterDriftRates rates{.label_mix = {.later = 0.25, .later_from = 2.0}};
+  EXPECT_FALSE(rates.change_features());
+  ClusterDrift drift{.mix = {0.5, 0.5, 0.0, 0.0}};
+  advance(drift, rates, 0, context);
+  advance(drift, rates, 0, context);
+  EXPECT_EQ(drift.mix, (LabelMix{0.5, 0.5, 0.0, 0.0}));
+  advance(drift, rates, 0, context);
+  EXPECT_EQ(drift.mix, (LabelMix{0.25, 0.5, 0.25, 0.0}));
 }
 
 TEST(LabelDrift, PermutedKeepsTheNumberOfLabelsAtEveryTarget) {

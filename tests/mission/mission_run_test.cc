@@ -36,9 +36,11 @@ Scenario hourly_mission() {
       SKEIN_SOURCE_DIR "/scenarios/smoke.toml",
       {.settings = {"planning.planner=sequential", "run.sequences=0", "run.hours=1", "planning.cycle_s=500",
                     "drift.per=hour", "drift.label_mix.start=2.5", "drift.rotation_deg.start=40",
-                    "drift.brightness.start=0.7", "data.arrivals_per_sequence=0",
-                    "data.arrivals_per_hour=33.3", "learning.label_shift=0.5", "learning.personal_steps=3",
-                    "learning.personal_newest=4", "learning.augment_rotation_deg=10"}});
+                    "drift.brightness.start=0.7", "drift.label_mix.later=1", "drift.label_mix.later_from=0.3",
+                    "drift.rotation_deg.later=-90", "drift.rotation_deg.later_from=0.1",
+                    "data.arrivals_per_sequence=0", "data.arrivals_per_hour=33.3", "learning.label_shift=0.5",
+                    "learning.personal_steps=3", "learning.personal_newest=4",
+                    "learning.augment_rotation_deg=10"}});
 }
 
 std::vector<float> numbers_of_model(const Model& model) { return {model.begin(), model.end()}; }

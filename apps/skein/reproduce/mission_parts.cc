@@ -159,7 +159,18 @@ std::vector<MissionRow> rows_of(const std::vector<DriftingWorld>& worlds) {
   return rows;
 }
 
-// Of the features instead of the labels, and other data.
+// Label drift that is moderate until hour 1.5, and then five times as fast at two clusters. By sequences that
+// is number 10, after half of them.
+DriftingWorld sudden_rise() {
+  return {"sudden rise",
+          {"drift.label_mix.start=0.4", "drift.label_mix.later=[0.4,2,0.4,0.4,0.4,2,0.4,0.4]",
+           "drift.label_mix.later_from=1.5"},
+          {"drift.label_mix.start=0.0623",
+           "drift.label_mix.later=[0.0623,0.3117,0.0623,0.0623,0.0623,0.3117,0.0623,0.0623]",
+           "drift.label_mix.later_from=10"}};
+}
+
+// Of the features instead of the labels, other data, and a sudden rise.
 MissionPart drifts() {
   const Settings still{"drift.label_mix.start=0"};
   const auto feature = [&](const std::string& key, double an_hour) {
@@ -176,12 +187,14 @@ MissionPart drifts() {
       .title = "Other drift, other data",
       .about =
           "Up to 20 degrees, 0.1 of full scale of noise, a factor of 0.7 an hour, labels still; MNIST with "
-          "drifting labels. Each with our policy, the tuned baseline and the paper's policy.",
+          "drifting labels; a sudden rise of label drift at two clusters after half of the mission. Each "
+          "with our policy, the tuned baseline and the paper's policy.",
       .rows = rows_of({{"rotation", rotation.first, rotation.second},
                        {"noise", noise.first, noise.second},
                        {"brightness", still + Settings{"drift.brightness.start={uniform=[0.7,1.0]}"},
                         still + Settings{"drift.brightness.start={uniform=[0.946,1.0]}"}},
-                       {"MNIST", mnist, mnist}})};
+                       {"MNIST", mnist, mnist},
+                       sudden_rise()})};
 }
 
 // Its network takes ten times as long.
