@@ -374,10 +374,10 @@ TEST_F(Mpirun, ASweepIsHandedOutAndGoesOn) {
 // clusters' models, and their data. Models are large here, so that it shows.
 TEST_F(Mpirun, EachProcessHoldsItsPart) {
   const std::string words = "run " + smoke_ +
-                            " --set run.sequences=1 --set swarms.count=24 --set world.clusters.count=24 "
+                            " --set run.sequences=5 --set swarms.count=6 --set world.clusters.count=24 "
                             "--set 'world.distance_m=[100,2000]' --set planning.planner=beam "
                             "--set learning.network.preset=layers "
-                            "--set 'learning.network.layers=[\"linear 3000\",\"relu\",\"linear 10\"]' "
+                            "--set 'learning.network.layers=[\"linear 8000\",\"relu\",\"linear 10\"]' "
                             "--set planning.durations=[1] "
                             "--set planning.local_periods=[1] --set planning.global_periods=[1] "
                             "--quiet --threads 1 --out ";
