@@ -26,6 +26,8 @@ for (const { name, file, share, keys = [], scroll = 0, ...options } of pictures)
   const axis = await page.locator('.axis').boundingBox();
   await page.mouse.click(axis.x + axis.width * share, axis.y + 8);
   for (const key of keys) await page.keyboard.press(key);
+  // To a global round: where swarms go by their own clocks, they are few seconds in many minutes.
+  await page.locator('button', { hasText: '›' }).first().click();
   await page.evaluate((y) => scrollTo(0, y), scroll);
   await page.mouse.move(2, 2);
   await page.waitForTimeout(300);
