@@ -220,16 +220,22 @@ fs::path reproduce_mission(const ReproduceOptions& options) {
   const fs::path directory = out / (options.quick ? "quick" : "full");
   std::string text = "# Whole missions\n";
   const bool own_scenario = !options.common.scenario.empty();
-  const auto wanted = [&](const std::string& name) {
-    return options.parts.empty() ? !own_scenario || name == mission_blocks
-                                 : std::ranges::find(options.parts, name) != options.parts.end();
+  const auto asked = [&](const std::string& name) {
+    return std::ranges::find(options.parts, name) != options.parts.end();
   };
-  for (const MissionPart& part : mission_parts()) {
-    if (wanted(part.name)) {
-      text += "\n" + reproduce_mission_part(part, options, directory / part.name);
+  std::vector<MissionPart> parts = mission_parts();
+  std::erase_if(parts, [&](const MissionPart& part) {
+    return options.parts.empty() ? own_scenario || (options.quick && !part.quick) : !asked(part.name);
+  });
+  for (const MissionPart& part : parts) {  // what is missing is said before anything is flown
+    for (const MissionRow& row : part.rows) {
+      static_cast<void>(sweep_of(row, options, directory));
     }
   }
-  if (wanted(mission_blocks)) {
+  for (const MissionPart& part : parts) {
+    text += "\n" + reproduce_mission_part(part, options, directory / part.name);
+  }
+  if (options.parts.empty() || asked(mission_blocks)) {
     text += "\n" + reproduce_mission_blocks(options, own_scenario ? directory : directory / mission_blocks);
   }
   if (!crew().is_first()) {

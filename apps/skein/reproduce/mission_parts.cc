@@ -40,7 +40,8 @@ MissionPart policies() {
                {"joined, S.H. with best timing, 4 pairs", pairs, {"planning.planner=sequential_best"}},
                {"tuned baseline", tuned},
                {"the paper's policy", paper, {"planning.planner=beam"}},
-               {"the paper's policy, guided planner", paper}}};
+               {"the paper's policy, guided planner", paper}},
+      .quick = true};
 }
 
 MissionPart believable_world() {
@@ -54,7 +55,8 @@ MissionPart believable_world() {
                     believable,
                     {"planning.planner=beam", "planning.objective=reward", "planning.cycle_s=560",
                      "planning.estimates.held_out=0", "learning.absent_swarms=left_out", "run.oracle=true"}},
-                   {"the paper's policy", "paper/policy.toml"}}};
+                   {"the paper's policy", "paper/policy.toml"}},
+          .quick = true};
 }
 
 // What a price of energy buys, and what planners of sequences make of the same visits.

@@ -23,6 +23,7 @@ struct MissionPart {
   std::string title;
   std::string about;  // what is in it, in a sentence or two
   std::vector<MissionRow> rows;
+  bool quick = false;  // --quick flies it without being asked for it: it needs the default data set alone
 };
 
 const std::vector<MissionPart>& mission_parts();
